@@ -1,0 +1,74 @@
+//===- Executable.h - a compiled program in memory ------------------------===//
+//
+// Owns the in-memory form of a `.trnx` executable: per-engine programs, the buffer table, the debug map and the
+// weights. The compiler's encoder fills it, the writer stores it, the reader restores it, the emulator, the timing
+// simulation and the checker read it. It holds no addresses of the host and nothing of LLVM.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "dialects/Trn/ISA/ISA.h"
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trn::exe {
+
+/// What a buffer in device memory (HBM) is for.
+enum class BufferKind : uint8_t { Input, Output, Weight, Scratch };
+
+/// One buffer in HBM. Operands name it by its index in `Executable::buffers`.
+struct Buffer {
+  BufferKind kind = BufferKind::Scratch;
+  /// The ONNX name of an input or output; the initializer's name of a weight; free for scratch.
+  std::string name;
+  /// Element type and logical shape on the device; `bytes` = product of the shape times the element size.
+  isa::DType dtype = isa::DType::F32;
+  std::vector<int64_t> shape;
+  uint64_t bytes = 0;
+  /// Weights only: where the bytes begin in `Executable::weights`.
+  uint64_t weightOffset = 0;
+  /// Inputs and outputs only: the element type that the caller sees (an int64 input is I32 on the device; the
+  /// runtime converts, and refuses values that do not fit).
+  isa::DType hostDtype = isa::DType::F32;
+};
+
+/// Where an instruction comes from.
+struct DebugEntry {
+  std::string node;   ///< ONNX node name
+  std::string opType; ///< ONNX operator
+  std::string note;   ///< what the compiler made of it, for example "evict" or "load weights"
+};
+
+/// The queue of one engine, in issue order.
+struct Program {
+  isa::Engine engine = isa::Engine::SP;
+  std::vector<isa::Command> commands;
+};
+
+/// The bytes of all weights. A writer pulls them piece by piece through `read`, so that they are never held whole;
+/// a loaded executable has them mapped at `data`.
+struct WeightSource {
+  uint64_t bytes = 0;
+  /// Fills `size` bytes from `offset` on; false when the source failed.
+  std::function<bool(uint64_t offset, void *out, uint64_t size)> read;
+  const uint8_t *data = nullptr;
+  /// Keeps what `data` points into alive.
+  std::shared_ptr<const void> owner;
+};
+
+/// A compiled program.
+struct Executable {
+  std::string device; ///< a name of Devices.td
+  std::vector<Program> programs;
+  std::vector<Buffer> buffers;
+  std::vector<DebugEntry> debug; ///< `isa::Command::debug` is an index; entry 0 is "no node"
+  WeightSource weights;
+  /// Facts for reports: compiler version, options, `model_macs`, `weight_bytes`, ...
+  std::map<std::string, std::string> build;
+  std::string ir; ///< optional: textual IR of a stage, for inspection; never read by the runtime
+};
+
+} // namespace trn::exe
