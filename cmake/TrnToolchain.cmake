@@ -31,3 +31,6 @@ endif()
 
 # One Python for scripts and tests: the virtual environment that scripts/setup.sh makes.
 set(TRN_PYTHON ${CMAKE_SOURCE_DIR}/.venv/bin/python CACHE FILEPATH "Interpreter with onnx, onnxruntime, numpy")
+
+# The ONNX schema that the importer's reader is generated from (scripts/setup.sh takes it out of the pinned wheel).
+set(TRN_ONNX_PROTO ${CMAKE_SOURCE_DIR}/.deps/schema/onnx-ml.proto CACHE FILEPATH "onnx-ml.proto")

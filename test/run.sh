@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs all it needs, builds (release) and runs every test.
+#   test/run.sh            everything
+#   test/run.sh unit|lit|models   one part
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/lib.sh
+part=${1:-all}
+case "$part" in all|unit|lit|models) ;; *) fail "unknown part '$part'" "use unit, lit or models, or nothing for all" ;; esac
+
+scripts/setup.sh
+build release
+jobs=$(nproc)
+if [ "$part" = all ] || [ "$part" = unit ]; then
+  step "unit tests"; done_steps
+  ctest --test-dir build/release --output-on-failure --parallel "$jobs" --no-tests=error
+fi
+if [ "$part" = all ] || [ "$part" = lit ]; then
+  step "IR and tool tests"; done_steps
+  lit-22 -sv -j "$jobs" --param build="$PWD/build/release" test
+fi
+if [ "$part" = all ] || [ "$part" = models ]; then
+  step "model tests"; done_steps
+  .venv/bin/python test/models/run.py --build build/release
+fi
