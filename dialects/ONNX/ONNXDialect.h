@@ -1,0 +1,16 @@
+//===- ONNXDialect.h - ONNX operators in one canonical form ---------------===//
+//
+// Owns the `onnx` dialect (namespace trn::onnx; protobuf's messages are ::onnx). The operations of each family have
+// their own header, Ops/<Family>.h. Refuses nothing: what a model may contain is decided by the records in Ops/*.td.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/ONNX/ONNXDialect.h.inc"

@@ -1,0 +1,49 @@
+//===- Activation.td - ONNX activation functions --------------------------===//
+//
+// Owns the elementwise functions that networks use as activations, parametric ones included.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TRN_DIALECTS_ONNX_OPS_ACTIVATION
+#define TRN_DIALECTS_ONNX_OPS_ACTIVATION
+
+include "dialects/ONNX/Ops/ElementwiseBase.td"
+
+def ONNX_ReluOp : ONNX_Unary<"Relu", [6, 13, 14], "", "", "", ONNX_NumTensor>;
+def ONNX_SoftplusOp : ONNX_Unary<"Softplus", [1, 22], "trn.scalar softplus">;
+def ONNX_SoftsignOp : ONNX_Unary<"Softsign", [1, 22]>;
+def ONNX_MishOp : ONNX_Unary<"Mish", [18, 22], "trn.scalar mish">;
+def ONNX_HardSwishOp : ONNX_Unary<"HardSwish", [14, 22]>;
+def ONNX_LeakyReluOp : ONNX_Unary<"LeakyRelu", [6, 16]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.01f">:$alpha);
+}
+def ONNX_EluOp : ONNX_Unary<"Elu", [6, 22]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.0f">:$alpha);
+}
+def ONNX_SeluOp : ONNX_Unary<"Selu", [6, 22]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.67326319217681884765625f">:$alpha,
+                       DefaultValuedAttr<F32Attr, "1.05070102214813232421875f">:$gamma);
+}
+def ONNX_CeluOp : ONNX_Unary<"Celu", [12, 28]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.0f">:$alpha);
+}
+def ONNX_HardSigmoidOp : ONNX_Unary<"HardSigmoid", [6, 22]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.2f">:$alpha,
+                       DefaultValuedAttr<F32Attr, "0.5f">:$beta);
+}
+def ONNX_ThresholdedReluOp : ONNX_Unary<"ThresholdedRelu", [10, 22]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.0f">:$alpha);
+}
+def ONNX_SwishOp : ONNX_Unary<"Swish", [24]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.0f">:$alpha);
+}
+/// `approximate` is "none" (with erf) or "tanh".
+def ONNX_GeluOp : ONNX_Unary<"Gelu", [20]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedStrAttr<StrAttr, "none">:$approximate);
+}
+def ONNX_ShrinkOp : ONNX_Unary<"Shrink", [9]> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.0f">:$bias,
+                       DefaultValuedAttr<F32Attr, "0.5f">:$lambd);
+}
+def ONNX_PReluOp : ONNX_Binary<"PRelu", [7, 9, 16]> { let shape = "prelu"; }
+
+#endif

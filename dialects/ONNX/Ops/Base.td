@@ -1,0 +1,113 @@
+//===- Base.td - the shape of an ONNX operator's record -------------------===//
+//
+// Owns the classes that every record of an ONNX operator derives from. One record is three things at once: the MLIR
+// operation (read by mlir-tblgen), the importer's knowledge of the operator over all its versions, and the names of
+// the shape rule and of the scalar operation that it lowers to (both read by onnx-tblgen). Refuses nothing itself: a
+// record without a shape rule, or with an attribute that no version has, is an error of onnx-tblgen.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TRN_DIALECTS_ONNX_OPS_BASE
+#define TRN_DIALECTS_ONNX_OPS_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def ONNX_Dialect : Dialect {
+  let name = "onnx";
+  let cppNamespace = "::trn::onnx";
+  let summary = "ONNX operators in one canonical form";
+  let description = [{
+    The meaning of ONNX, exactly, with the differences between its versions resolved by the importer. Values are
+    tensors; attributes are normalised by the shape rules (axes ≥ 0, explicit pads, full shapes); an operand that only
+    carries constants (`axes`, `shape`, `pads`, …) becomes the attribute of the same name as soon as it is constant.
+    The node's name is the location.
+  }];
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    void registerWeightOps();
+    void registerElementwiseOps();
+    void registerActivationOps();
+    void registerReductionOps();
+    void registerContractionOps();
+    void registerConvolutionOps();
+    void registerNormalizationOps();
+    void registerMovementOps();
+    void registerIndexingOps();
+    void registerQuantizationOps();
+    void registerRecurrentOps();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def ONNX_Tensor : TensorOf<[AnyType]>;
+def ONNX_Float : AnyTypeOf<[F16, BF16, F32, F64]>;
+def ONNX_FloatTensor : TensorOf<[ONNX_Float]>;
+/// Signed integers are signless in MLIR, unsigned ones are `ui8` … `ui64`.
+def ONNX_Int : AnyTypeOf<[I8, I16, I32, I64, UI<8>, UI<16>, UI<32>, UI<64>]>;
+def ONNX_IntTensor : TensorOf<[ONNX_Int]>;
+def ONNX_NumTensor : TensorOf<[ONNX_Float, ONNX_Int]>;
+def ONNX_BoolTensor : TensorOf<[I1]>;
+def ONNX_IndexTensor : TensorOf<[I32, I64]>;
+def ONNX_I64Tensor : TensorOf<[I64]>;
+
+//===----------------------------------------------------------------------===//
+// Versions
+//===----------------------------------------------------------------------===//
+
+/// An operand or attribute that exists from a version on.
+class From<string n, int v> { string name = n; int version = v; }
+/// An operand or attribute that exists in the versions before `v`.
+class Until<string n, int v> { string name = n; int version = v; }
+/// An attribute of the versions before `v` that the canonical form does not have; `kind` is ONNX's attribute type.
+/// The upgrade step of that version consumes it.
+class Legacy<string n, string k, int v> { string name = n; string kind = k; int version = v; }
+/// An operand that becomes an attribute once it is constant.
+class Move<string o, string a> { string operand = o; string attribute = a; }
+/// Nodes of a version before `v` mean something else: the importer's C++ step `s` builds them.
+class Upgrade<int v, string s> { int version = v; string step = s; }
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+/// One ONNX operator. `since` lists every version of the standard that this record covers: the oldest is the first
+/// that the importer accepts, and a version that is not listed is reported to the user.
+class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait> traits = []>
+    : Op<ONNX_Dialect, onnxName, !listconcat([Pure], traits)> {
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+
+  string domain = "";
+  list<int> since = sinceVersions;
+  /// C++ function `trn::onnx::shape::<rule>` in dialects/ONNX/Shape: normalises attributes, gives result types.
+  string shape = rule;
+  list<From> operandsFrom = [];
+  list<From> attributesFrom = [];
+  list<Until> attributesUntil = [];
+  /// Attributes that no version of the standard has: an operand's constant value.
+  list<string> canonical = [];
+  list<Legacy> legacy = [];
+  list<Move> moves = [];
+  list<Upgrade> upgrades = [];
+  /// The scalar operation of an elementwise operator, by element type: `<operation>[ <enum case>]`, for example
+  /// `math.exp`, `arith.cmpf oeq`, `trn.scalar sigmoid`. Empty: not a single operation (or not elementwise).
+  string floatScalar = "";
+  string intScalar = "";
+  string uintScalar = intScalar;
+  /// What of the operator is not supported, for the support table. Empty: nothing.
+  string limits = "";
+}
+
+/// An operator that is known and turned down, with a reason and what the user can do.
+class ONNX_Refused<string onnxName, list<int> sinceVersions, string why, string help, string dom = ""> {
+  string name = onnxName;
+  string domain = dom;
+  list<int> since = sinceVersions;
+  string reason = why;
+  string hint = help;
+}
+
+#endif

@@ -1,0 +1,59 @@
+//===- Indexing.td - ONNX operators that read or write by index -----------===//
+//
+// Owns gathers, scatters, OneHot, TopK and EyeLike. Operators whose result size depends on data are refused.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TRN_DIALECTS_ONNX_OPS_INDEXING
+#define TRN_DIALECTS_ONNX_OPS_INDEXING
+
+include "dialects/ONNX/Ops/Base.td"
+
+def ONNX_GatherOp : ONNX_Op<"Gather", [1, 11, 13], "gather"> {
+  let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
+  let results = (outs ONNX_Tensor:$y);
+}
+def ONNX_GatherElementsOp : ONNX_Op<"GatherElements", [11, 13], "gatherElements"> {
+  let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
+  let results = (outs ONNX_Tensor:$y);
+}
+def ONNX_GatherNDOp : ONNX_Op<"GatherND", [11, 12, 13], "gatherND"> {
+  let arguments = (ins ONNX_Tensor:$x, ONNX_I64Tensor:$indices, DefaultValuedAttr<I64Attr, "0">:$batch_dims);
+  let results = (outs ONNX_Tensor:$y);
+  let attributesFrom = [From<"batch_dims", 12>];
+}
+def ONNX_ScatterNDOp : ONNX_Op<"ScatterND", [11, 13, 16, 18], "sameAsFirst"> {
+  let arguments = (ins ONNX_Tensor:$x, ONNX_I64Tensor:$indices, ONNX_Tensor:$updates,
+                       DefaultValuedStrAttr<StrAttr, "none">:$reduction);
+  let results = (outs ONNX_Tensor:$y);
+  let attributesFrom = [From<"reduction", 16>];
+}
+def ONNX_ScatterElementsOp : ONNX_Op<"ScatterElements", [11, 13, 16, 18], "alongAxis"> {
+  let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, ONNX_Tensor:$updates,
+                       DefaultValuedAttr<I64Attr, "0">:$axis, DefaultValuedStrAttr<StrAttr, "none">:$reduction);
+  let results = (outs ONNX_Tensor:$y);
+  let attributesFrom = [From<"reduction", 16>];
+}
+def ONNX_OneHotOp : ONNX_Op<"OneHot", [9, 11], "oneHot"> {
+  let arguments = (ins ONNX_NumTensor:$indices, Optional<ONNX_NumTensor>:$depth_operand, ONNX_Tensor:$values,
+                       OptionalAttr<I64Attr>:$depth, DefaultValuedAttr<I64Attr, "-1">:$axis);
+  let results = (outs ONNX_Tensor:$y);
+  let canonical = ["depth"];
+  let moves = [Move<"depth_operand", "depth">];
+}
+def ONNX_TopKOp : ONNX_Op<"TopK", [1, 10, 11, 24], "topK"> {
+  let arguments = (ins ONNX_NumTensor:$x, Optional<ONNX_I64Tensor>:$k_operand, OptionalAttr<I64Attr>:$k,
+                       DefaultValuedAttr<I64Attr, "-1">:$axis, DefaultValuedAttr<BoolAttr, "true">:$largest,
+                       DefaultValuedAttr<BoolAttr, "true">:$sorted);
+  let results = (outs ONNX_NumTensor:$values, ONNX_I64Tensor:$indices);
+  let operandsFrom = [From<"k_operand", 10>];
+  let attributesFrom = [From<"largest", 11>, From<"sorted", 11>];
+  let attributesUntil = [Until<"k", 10>];
+  let moves = [Move<"k_operand", "k">];
+}
+/// Folded: shapes are static after inference.
+def ONNX_EyeLikeOp : ONNX_Op<"EyeLike", [9, 22], "eyeLike"> {
+  let arguments = (ins ONNX_Tensor:$x, OptionalAttr<TypeAttr>:$dtype, DefaultValuedAttr<I64Attr, "0">:$k);
+  let results = (outs ONNX_Tensor:$y);
+}
+
+#endif

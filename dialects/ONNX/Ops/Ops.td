@@ -1,0 +1,13 @@
+//===- Ops.td - all records of ONNX operators, for onnx-tblgen ------------===//
+include "dialects/ONNX/Ops/Activation.td"
+include "dialects/ONNX/Ops/Contraction.td"
+include "dialects/ONNX/Ops/Convolution.td"
+include "dialects/ONNX/Ops/Elementwise.td"
+include "dialects/ONNX/Ops/Indexing.td"
+include "dialects/ONNX/Ops/Movement.td"
+include "dialects/ONNX/Ops/Normalization.td"
+include "dialects/ONNX/Ops/Quantization.td"
+include "dialects/ONNX/Ops/Recurrent.td"
+include "dialects/ONNX/Ops/Reduction.td"
+include "dialects/ONNX/Ops/Refused.td"
+include "dialects/ONNX/Ops/Weight.td"

@@ -1,0 +1,60 @@
+//===- Refused.td - operators that are known and turned down --------------===//
+//
+// Owns the reason and the hint for each operator of the standard that this version does not compile.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TRN_DIALECTS_ONNX_OPS_REFUSED
+#define TRN_DIALECTS_ONNX_OPS_REFUSED
+
+include "dialects/ONNX/Ops/Base.td"
+
+class DataDependent<string onnxName, list<int> since>
+    : ONNX_Refused<onnxName, since, "the size of its result depends on data",
+                   "end the model before this node and run the rest on the host">;
+def : DataDependent<"NonMaxSuppression", [10, 11]>;
+def : DataDependent<"NonZero", [9, 13]>;
+def : DataDependent<"Unique", [11]>;
+def : DataDependent<"Compress", [9, 11]>;
+
+class ControlFlow<string onnxName, list<int> since>
+    : ONNX_Refused<onnxName, since, "control flow is not supported",
+                   "export the model with the condition or the trip count fixed">;
+def : ControlFlow<"If", [1, 11, 13, 16, 19, 21, 23, 24, 25]>;
+def : ControlFlow<"Loop", [1, 11, 13, 16, 19, 21, 23, 24, 25]>;
+def : ControlFlow<"Scan", [8, 9, 11, 16, 19, 21, 23, 24, 25]>;
+
+class Random<string onnxName, list<int> since>
+    : ONNX_Refused<onnxName, since, "its result is random", "make the random tensor an input of the model">;
+def : Random<"RandomNormal", [1, 22]>;
+def : Random<"RandomNormalLike", [1, 22]>;
+def : Random<"RandomUniform", [1, 22]>;
+def : Random<"RandomUniformLike", [1, 22]>;
+def : Random<"Multinomial", [7, 22]>;
+def : Random<"Bernoulli", [15, 22]>;
+
+class Sequences<string onnxName, list<int> since>
+    : ONNX_Refused<onnxName, since, "sequences and optionals are not supported",
+                   "export the model with plain tensors">;
+def : Sequences<"SequenceConstruct", [11]>;
+def : Sequences<"SequenceEmpty", [11]>;
+def : Sequences<"SequenceAt", [11]>;
+def : Sequences<"SequenceInsert", [11]>;
+def : Sequences<"SequenceErase", [11]>;
+def : Sequences<"SequenceLength", [11]>;
+def : Sequences<"SplitToSequence", [11, 24]>;
+def : Sequences<"ConcatFromSequence", [11]>;
+def : Sequences<"SequenceMap", [17]>;
+def : Sequences<"Optional", [15]>;
+def : Sequences<"OptionalGetElement", [15, 18]>;
+def : Sequences<"OptionalHasElement", [15, 18]>;
+
+class Strings<string onnxName, list<int> since>
+    : ONNX_Refused<onnxName, since, "strings are not supported", "process text on the host">;
+def : Strings<"StringNormalizer", [10]>;
+def : Strings<"StringConcat", [20]>;
+def : Strings<"StringSplit", [20]>;
+def : Strings<"RegexFullMatch", [20]>;
+def : Strings<"TfIdfVectorizer", [9]>;
+def : ONNX_Refused<"ImageDecoder", [20], "image files are not decoded", "decode images on the host">;
+
+#endif
