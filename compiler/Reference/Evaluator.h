@@ -1,0 +1,28 @@
+//===- Evaluator.h - the reference evaluator ------------------------------===//
+// Computes what a function of any stage means, on the host, in the plainest arithmetic: every fp32 operation is the C
+// library's, narrow floats round after each operation, contractions accumulate in fp32. It is what folds constants and
+// what a wrong number is bisected with. It refuses dynamic shapes and operations that it does not know, by name.
+#pragma once
+#include "compiler/Reference/Tensor.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <functional>
+
+namespace trn {
+
+struct EvaluateOptions {
+  /// Called after every operation with results, with the shaped results (scalars are left out).
+  std::function<void(mlir::Operation *, llvm::ArrayRef<Tensor>)> observer;
+};
+
+/// Evaluates `function` on `arguments`. A function without arguments in a module of `trn.global`s takes its arguments
+/// from the globals of kind input and returns those of kind output, in their order. Results are row major. Errors are
+/// emitted at the operation.
+mlir::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> arguments,
+                                                    const EvaluateOptions &options = {});
+
+/// Evaluates one operation on constant operands, for folding; an onnx operation is lowered in a scratch function first.
+/// Operands and results may be views; splats in give splats out where the operation allows. Fails without a diagnostic
+/// when the operation cannot be evaluated.
+mlir::FailureOr<llvm::SmallVector<Tensor>> evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
+
+} // namespace trn

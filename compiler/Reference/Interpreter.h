@@ -1,0 +1,87 @@
+//===- Interpreter.h - the state of one evaluation ------------------------===//
+// Values by SSA name, and the walk over blocks. A tensor dies at the last use of its name, so that the operation that
+// uses it last may overwrite it; memory peaks at what is live. Internal to compiler/Reference.
+#pragma once
+#include "compiler/Reference/Evaluator.h"
+#include "compiler/Reference/StructuredOp.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+
+namespace trn {
+
+class Interpreter {
+public:
+  explicit Interpreter(const EvaluateOptions &options) : options(options) {}
+
+  mlir::LogicalResult callFunction(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> tensors,
+                                   llvm::ArrayRef<ScalarValue> scalars, mlir::Operation *caller,
+                                   llvm::SmallVectorImpl<mlir::Value> &returned);
+  /// Runs the operations of a block up to its terminator, which it returns; null after an error.
+  mlir::Operation *runBlock(mlir::Block &block);
+
+  /// The tensor or memref of a value.
+  const Tensor &tensor(mlir::Value value) {
+    assert(tensors.count(value) && "used before it was computed");
+    return tensors[value];
+  }
+  /// The same, given away if `op` is the last to use it, so that it can be overwritten.
+  Tensor take(mlir::Operation *op, mlir::Value value);
+  ScalarValue scalar(mlir::Value value) { return scalars[value]; }
+  int64_t integer(mlir::Value value) { return scalars[value].integer; }
+  /// A static size or the value of a dynamic one.
+  int64_t integer(mlir::OpFoldResult value);
+  llvm::SmallVector<int64_t> integers(llvm::ArrayRef<mlir::OpFoldResult> values);
+
+  void set(mlir::Value value, Tensor tensor) { tensors[value] = std::move(tensor); }
+  void set(mlir::Value value, ScalarValue scalar) { scalars[value] = scalar; }
+  void setInteger(mlir::Value value, int64_t integer) { scalars[value] = {false, integer, 0}; }
+  /// Copies the value, tensor or scalar, of one name to another.
+  void forward(mlir::Value from, mlir::Value to);
+  /// Forgets the tensors of names that nothing will read before they are set again.
+  void drop(mlir::ValueRange values) {
+    for (mlir::Value value : values)
+      tensors.erase(value);
+  }
+
+  /// The values that a scalar program captures.
+  void bindCaptures(llvm::ArrayRef<mlir::Value> captures, ScalarProgram::Frame &frame);
+
+  /// Runs a scalar operation (arith, math, affine) outside of structured operations.
+  mlir::LogicalResult runScalar(mlir::Operation *op);
+  mlir::LogicalResult runStructured(mlir::linalg::LinalgOp op);
+
+  /// Memory of the module's globals, by name.
+  llvm::StringMap<Tensor> globals;
+  /// The compiled form of a structured operation, kept for loops and calls.
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<StructuredOp>> structuredOps;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<ScalarProgram>> scalarOps;
+
+private:
+  mlir::LogicalResult run(mlir::Operation *op);
+  /// The values that no operation after the key uses.
+  const llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>> &lastUses(mlir::Block &block);
+
+  const EvaluateOptions &options;
+  llvm::DenseMap<mlir::Value, Tensor> tensors;
+  llvm::DenseMap<mlir::Value, ScalarValue> scalars;
+  llvm::DenseMap<mlir::Block *, std::unique_ptr<llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>>>>
+      lastUsesOfBlock;
+  unsigned callDepth = 0;
+};
+
+/// A scalar as a tensor of rank 0.
+Tensor scalarTensor(mlir::Type type, const ScalarValue &value);
+
+/// Families of operations: nullopt if `op` is not of the family, else whether it could be evaluated.
+std::optional<mlir::LogicalResult> evaluateTensorOp(Interpreter &interpreter, mlir::Operation *op);
+std::optional<mlir::LogicalResult> evaluateMemRefOp(Interpreter &interpreter, mlir::Operation *op);
+std::optional<mlir::LogicalResult> evaluateControlFlowOp(Interpreter &interpreter, mlir::Operation *op);
+std::optional<mlir::LogicalResult> evaluateModelOp(Interpreter &interpreter, mlir::Operation *op);
+
+/// Makes memory for the module's globals: inputs hold `arguments`, and `outputs` receives the names of the outputs.
+mlir::LogicalResult bindGlobals(Interpreter &interpreter, mlir::ModuleOp module, llvm::ArrayRef<Tensor> arguments,
+                                llvm::SmallVectorImpl<llvm::StringRef> &outputs);
+
+} // namespace trn
