@@ -13,4 +13,18 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace trn::onnx {
+
+/// Checks that the declared result types agree with what the operation's shape rule gives.
+mlir::LogicalResult verifyInferredTypes(mlir::Operation *op);
+
+/// Trait of every ONNX operator: `verifyInferredTypes` holds.
+template <typename ConcreteType>
+class InferredTypes : public mlir::OpTrait::TraitBase<ConcreteType, InferredTypes> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyInferredTypes(op); }
+};
+
+} // namespace trn::onnx
+
 #include "dialects/ONNX/ONNXDialect.h.inc"

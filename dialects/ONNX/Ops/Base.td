@@ -54,6 +54,9 @@ def ONNX_BoolTensor : TensorOf<[I1]>;
 def ONNX_IndexTensor : TensorOf<[I32, I64]>;
 def ONNX_I64Tensor : TensorOf<[I64]>;
 
+/// Checks declared result types against the record's shape rule.
+def ONNX_InferredTypes : NativeOpTrait<"InferredTypes"> { let cppNamespace = "::trn::onnx"; }
+
 //===----------------------------------------------------------------------===//
 // Versions
 //===----------------------------------------------------------------------===//
@@ -77,7 +80,7 @@ class Upgrade<int v, string s> { int version = v; string step = s; }
 /// One ONNX operator. `since` lists every version of the standard that this record covers: the oldest is the first
 /// that the importer accepts, and a version that is not listed is reported to the user.
 class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait> traits = []>
-    : Op<ONNX_Dialect, onnxName, !listconcat([Pure], traits)> {
+    : Op<ONNX_Dialect, onnxName, !listconcat([Pure, ONNX_InferredTypes], traits)> {
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
 
   string domain = "";

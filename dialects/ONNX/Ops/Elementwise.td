@@ -103,7 +103,7 @@ def ONNX_WhereOp : ONNX_Op<"Where", [9, 16], "where"> {
   let results = (outs ONNX_Tensor:$z);
 }
 
-def ONNX_CastOp : ONNX_Op<"Cast", [6, 9, 13, 19, 21, 23, 24, 25], "cast"> {
+def ONNX_CastOp : ONNX_Op<"Cast", [6, 9, 13, 19, 21, 23, 24, 25], "convertTo"> {
   let arguments = (ins ONNX_Tensor:$x, TypeAttr:$to, DefaultValuedAttr<BoolAttr, "true">:$saturate,
                        OptionalAttr<StrAttr>:$round_mode);
   let results = (outs ONNX_Tensor:$y);
@@ -119,7 +119,7 @@ def ONNX_CastLikeOp : ONNX_Op<"CastLike", [15, 19, 21, 23, 24, 25], "castLike"> 
 }
 
 /// Bounds are scalars. An absent bound does not limit; a constant one is an attribute of the element's type.
-def ONNX_ClipOp : ONNX_Op<"Clip", [6, 11, 12, 13], "sameAsFirst", [AttrSizedOperandSegments]> {
+def ONNX_ClipOp : ONNX_Op<"Clip", [6, 11, 12, 13], "clip", [AttrSizedOperandSegments]> {
   let arguments = (ins ONNX_NumTensor:$x, Optional<ONNX_NumTensor>:$min_operand, Optional<ONNX_NumTensor>:$max_operand,
                        OptionalAttr<TypedAttrInterface>:$min, OptionalAttr<TypedAttrInterface>:$max);
   let results = (outs ONNX_NumTensor:$y);

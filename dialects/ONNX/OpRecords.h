@@ -1,0 +1,88 @@
+//===- OpRecords.h - what the records say, as data ------------------------===//
+//
+// Owns the table that onnx-tblgen makes of Ops/*.td: which operators, versions, operands and attributes exist, which
+// operands turn into attributes, how older versions are brought up to date, and how results are typed. The importer,
+// inference, the lowerings and `trnc ops` read it. Nothing here knows protobuf.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "mlir/IR/Operation.h"
+#include "mlir/Support/LLVM.h"
+
+namespace trn::onnx {
+
+class Inference;
+
+/// The newest opset and file format that the records were checked against.
+constexpr int kNewestOpset = 28, kOldestOpset = 7;
+constexpr int kNewestIR = 14, kOldestIR = 3;
+
+enum class Arity : uint8_t { Single, Optional, Variadic };
+
+/// How ONNX carries an attribute. Flag is an INT that means a bool, DataType an INT that names an element type,
+/// Scalar a FLOAT that takes the operand's element type.
+enum class AttributeKind : uint8_t { Int, Flag, Float, String, Ints, Floats, Strings, Tensor, DataType, Scalar };
+
+struct OperandRecord {
+  llvm::StringLiteral name;
+  Arity arity;
+  int from; ///< exists from this version on
+};
+
+struct ResultRecord {
+  llvm::StringLiteral name;
+  Arity arity;
+};
+
+struct AttributeRecord {
+  llvm::StringLiteral name;
+  AttributeKind kind;
+  bool required;
+  int from, until; ///< exists in the versions [from, until)
+  bool legacy;     ///< not an attribute of the operation: an upgrade step consumes it
+};
+
+struct MoveRecord {
+  unsigned operand;
+  llvm::StringLiteral attribute;
+  AttributeKind kind;
+};
+
+struct UpgradeRecord {
+  int before; ///< applies to nodes of a version below this one
+  llvm::StringLiteral step;
+};
+
+/// One operator of the standard.
+struct OpRecord {
+  llvm::StringLiteral name;      ///< as the standard writes it
+  llvm::StringLiteral operation; ///< the MLIR operation, empty when refused
+  llvm::StringLiteral domain;
+  mlir::ArrayRef<int> since;
+  mlir::ArrayRef<OperandRecord> operands;
+  mlir::ArrayRef<ResultRecord> results;
+  mlir::ArrayRef<AttributeRecord> attributes;
+  mlir::ArrayRef<MoveRecord> moves;
+  mlir::ArrayRef<UpgradeRecord> upgrades;
+  bool operandSegments, resultSegments;
+  mlir::LogicalResult (*shape)(Inference &);
+  llvm::StringLiteral floatScalar, intScalar, uintScalar;
+  llvm::StringLiteral limits;
+  llvm::StringLiteral reason, hint; ///< set for an operator that is turned down
+
+  bool refused() const { return !shape; }
+  /// The version of this operator that a model of `opset` uses; 0 when the operator is younger or older than that.
+  int versionFor(int opset) const;
+};
+
+/// All records, sorted by domain and name.
+mlir::ArrayRef<OpRecord> records();
+/// The record of an operator; "ai.onnx" and "" are one domain.
+const OpRecord *findRecord(llvm::StringRef domain, llvm::StringRef name);
+/// The record behind an operation of the dialect, null for `onnx.weight` and other dialects.
+const OpRecord *lookupRecord(mlir::Operation *op);
+
+/// The operands of `op` at position `index` of its record (empty when absent).
+mlir::OperandRange operandGroup(mlir::Operation *op, unsigned index);
+
+} // namespace trn::onnx

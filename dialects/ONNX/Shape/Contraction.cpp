@@ -1,0 +1,125 @@
+//===- Contraction.cpp - shape rules of matrix products -------------------===//
+//
+// Owns MatMul (numpy's rules), Gemm and Einsum (with its implicit output).
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/ONNX/Ops/Contraction.h"
+#include "dialects/ONNX/Shape/Inference.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace trn::onnx;
+
+LogicalResult shape::matMul(Inference &in) {
+  auto op = cast<MatMulOp>(in.operation());
+  if (failed(in.sameElement(op.getA(), op.getB())))
+    return failure();
+  std::optional<Sizes> a = in.sizes(op.getA()), b = in.sizes(op.getB());
+  if (!a || !b)
+    return in.result(op.getY(), in.element(op.getA()), std::nullopt);
+  if (a->empty() || b->empty())
+    return in.fail("expected operands of rank 1 or more but got a scalar");
+  bool rowVector = a->size() == 1, columnVector = b->size() == 1;
+  Sizes left(*a), right(*b);
+  if (rowVector)
+    left.insert(left.begin(), 1);
+  if (columnVector)
+    right.push_back(1);
+  int64_t inner = left.back(), other = right[right.size() - 2];
+  if (isStatic(inner) && isStatic(other) && inner != other)
+    return in.fail("expected equal inner sizes but got " + printSizes(*a) + " and " + printSizes(*b));
+  FailureOr<Sizes> batch = broadcastSizes(ArrayRef<int64_t>(left).drop_back(2), ArrayRef<int64_t>(right).drop_back(2));
+  if (failed(batch))
+    return in.fail("expected batch sizes that broadcast but got " + printSizes(*a) + " and " + printSizes(*b));
+  Sizes result = *batch;
+  if (!rowVector)
+    result.push_back(left[left.size() - 2]);
+  if (!columnVector)
+    result.push_back(right.back());
+  return in.result(op.getY(), in.element(op.getA()), result);
+}
+
+LogicalResult shape::gemm(Inference &in) {
+  auto op = cast<GemmOp>(in.operation());
+  if (failed(in.sameElement(op.getA(), op.getB())) || (op.getC() && failed(in.sameElement(op.getA(), op.getC()))))
+    return failure();
+  std::optional<Sizes> a = in.sizes(op.getA()), b = in.sizes(op.getB());
+  if (!a || !b)
+    return in.result(op.getY(), in.element(op.getA()), Sizes(2, kDynamic));
+  if (a->size() != 2 || b->size() != 2)
+    return in.fail("expected matrices but got " + printSizes(*a) + " and " + printSizes(*b));
+  int64_t m = (*a)[op.getTransA()], k = (*a)[!op.getTransA()], k2 = (*b)[op.getTransB()], n = (*b)[!op.getTransB()];
+  if (isStatic(k) && isStatic(k2) && k != k2)
+    return in.fail("expected equal inner sizes but got " + Twine(k) + " and " + Twine(k2));
+  Sizes result = {m, n};
+  if (op.getC()) {
+    std::optional<Sizes> c = in.sizes(op.getC());
+    FailureOr<Sizes> both = c ? broadcastSizes(result, *c) : FailureOr<Sizes>(result);
+    if (failed(both) || both->size() != 2 || (allStatic(result) && c && allStatic(*c) && *both != result))
+      return in.fail("expected operand 'c' to broadcast to " + printSizes(result) + " but got " + printSizes(*c));
+  }
+  return in.result(op.getY(), in.element(op.getA()), result);
+}
+
+LogicalResult shape::einsum(Inference &in) {
+  auto op = cast<EinsumOp>(in.operation());
+  if (op.getInputs().empty())
+    return in.fail("expected at least one operand but got none");
+  std::string equation = op.getEquation().str();
+  llvm::erase(equation, ' ');
+  StringRef terms, output;
+  bool explicitOutput = StringRef(equation).contains("->");
+  std::tie(terms, output) = StringRef(equation).split("->");
+  for (char c : equation)
+    if (!llvm::isAlpha(c) && c != ',' && c != '-' && c != '>')
+      return in.fail("expected an equation of letters, ',' and '->' but got '" + op.getEquation() + "'");
+  SmallVector<StringRef> parts;
+  terms.split(parts, ',');
+  if (parts.size() != op.getInputs().size())
+    return in.fail("expected " + Twine(op.getInputs().size()) + " terms in '" + op.getEquation() + "' but got " +
+                   Twine(parts.size()));
+  std::map<char, int64_t> sizeOf;
+  std::map<char, int> uses;
+  for (auto [term, input] : llvm::zip(parts, op.getInputs())) {
+    if (failed(in.sameElement(op.getInputs().front(), input)))
+      return failure();
+    for (char c : term) {
+      ++uses[c];
+      if (term.count(c) > 1)
+        return in.fail("expected each letter once per term but got '" + Twine(term) + "'");
+      sizeOf.emplace(c, kDynamic);
+    }
+    std::optional<Sizes> sizes = in.sizes(input);
+    if (!sizes)
+      continue;
+    if (sizes->size() != term.size())
+      return in.fail("expected rank " + Twine(term.size()) + " for term '" + term + "' but got " + printSizes(*sizes));
+    for (auto [c, size] : llvm::zip(term, *sizes)) {
+      int64_t &known = sizeOf[c];
+      if (isStatic(known) && isStatic(size) && known != size)
+        return in.fail("expected one size for '" + Twine(c) + "' but got " + Twine(known) + " and " + Twine(size));
+      if (isStatic(size))
+        known = size;
+    }
+  }
+  std::string implicit;
+  if (!explicitOutput) {
+    for (auto [c, count] : uses)
+      if (count == 1)
+        implicit.push_back(c);
+    output = implicit;
+  }
+  Sizes result;
+  for (char c : output) {
+    auto it = sizeOf.find(c);
+    if (it == sizeOf.end())
+      return in.fail("expected output letters of the inputs but got '" + Twine(c) + "'");
+    result.push_back(it->second);
+  }
+  return in.result(op.getY(), in.element(op.getInputs().front()), result);
+}

@@ -1,0 +1,128 @@
+//===- Normalization.cpp - shape rules of normalisations ------------------===//
+//
+// Owns the rules that keep the operand's shape and check channels or axes, and those of the recurrent layers.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/ONNX/Ops/Normalization.h"
+#include "dialects/ONNX/Ops/Recurrent.h"
+#include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Shape/Inference.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trn::onnx;
+
+LogicalResult shape::batchNormalization(Inference &in) {
+  auto op = cast<BatchNormalizationOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  int64_t channels = !x ? kDynamic : x->size() > 1 ? (*x)[1] : 1;
+  for (Value vector : {op.getScale(), op.getB(), op.getMean(), op.getVar()}) {
+    std::optional<Sizes> sizes = in.sizes(vector);
+    if (sizes && (sizes->size() != 1 || (isStatic(channels) && allStatic(*sizes) && (*sizes)[0] != channels)))
+      return in.fail("expected one value for each of " + Twine(channels) + " channels but got " + printSizes(*sizes));
+  }
+  return in.result(op.getY(), in.element(op.getX()), x);
+}
+
+LogicalResult shape::layerNormalization(Inference &in) {
+  auto op = cast<LayerNormalizationOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX()), statistics = x;
+  if (x) {
+    FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
+    if (failed(axis))
+      return failure();
+    in.set("axis", *axis);
+    std::fill(statistics->begin() + *axis, statistics->end(), 1);
+    std::optional<Sizes> scale = in.sizes(op.getScale());
+    FailureOr<Sizes> both = scale ? broadcastSizes(*x, *scale) : FailureOr<Sizes>(*x);
+    if (failed(both) || both->size() != x->size())
+      return in.fail("expected a scale that broadcasts to " + printSizes(*x) + " but got " + printSizes(*scale));
+  }
+  Type f32 = Float32Type::get(op.getContext());
+  if (failed(in.result(op.getMean(), f32, statistics)) || failed(in.result(op.getInvStdDev(), f32, statistics)))
+    return failure();
+  return in.result(op.getY(), in.element(op.getX()), x);
+}
+
+LogicalResult shape::alongAxis(Inference &in) {
+  Operation *op = in.operation();
+  Value x = op->getOperand(0);
+  std::optional<Sizes> sizes = in.sizes(x);
+  if (sizes) {
+    // A scalar has one axis for this purpose.
+    FailureOr<int64_t> axis =
+        in.axis(cast<IntegerAttr>(op->getAttr("axis")).getInt(), std::max<int64_t>(1, sizes->size()));
+    if (failed(axis))
+      return failure();
+    in.set("axis", *axis);
+  }
+  return in.result(op->getResult(0), in.element(x), sizes);
+}
+
+LogicalResult shape::meanVariance(Inference &in) {
+  auto op = cast<MeanVarianceNormalizationOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  if (x) {
+    static const int64_t byStandard[] = {0, 2, 3};
+    FailureOr<Sizes> axes = in.axes(op.getAxes().value_or(ArrayRef<int64_t>(byStandard)), x->size(), true);
+    if (failed(axes))
+      return failure();
+    in.set("axes", ArrayRef<int64_t>(*axes));
+  }
+  return in.result(op.getY(), in.element(op.getX()), x);
+}
+
+LogicalResult shape::dropout(Inference &in) {
+  auto op = cast<DropoutOp>(in.operation());
+  if (op.getTrainingMode().value_or(false))
+    return in.fail("expected 'training_mode' to be false but got true; export the model for inference");
+  if (failed(in.result(op.getMask(), IntegerType::get(op.getContext(), 1), in.sizes(op.getX()))))
+    return failure();
+  return in.result(op.getY(), in.element(op.getX()), in.sizes(op.getX()));
+}
+
+/// X is [sequence, batch, input], W [directions, gates·hidden, input], R [directions, gates·hidden, hidden]; `layout`
+/// 1 puts the batch first in X, Y, Y_h and Y_c.
+LogicalResult shape::recurrent(Inference &in) {
+  Operation *op = in.operation();
+  Value x = op->getOperand(0), r = op->getOperand(2);
+  std::optional<Sizes> xSizes = in.sizes(x), rSizes = in.sizes(r);
+  StringRef direction = cast<StringAttr>(op->getAttr("direction")).getValue();
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+    return in.fail("expected 'direction' to be forward, reverse or bidirectional but got '" + direction + "'");
+  int64_t directions = direction == "bidirectional" ? 2 : 1;
+  bool batchFirst = cast<IntegerAttr>(op->getAttr("layout")).getInt() != 0;
+  int64_t sequence = kDynamic, batch = kDynamic, hidden = kDynamic;
+  if (xSizes) {
+    if (xSizes->size() != 3)
+      return in.fail("expected an input of rank 3 but got " + printSizes(*xSizes));
+    sequence = (*xSizes)[batchFirst];
+    batch = (*xSizes)[!batchFirst];
+  }
+  if (rSizes) {
+    if (rSizes->size() != 3 || (isStatic((*rSizes)[0]) && (*rSizes)[0] != directions))
+      return in.fail("expected recurrence weights for " + Twine(directions) + " directions but got " +
+                     printSizes(*rSizes));
+    hidden = (*rSizes)[2];
+  }
+  if (auto given = op->getAttrOfType<IntegerAttr>("hidden_size")) {
+    if (isStatic(hidden) && given.getInt() != hidden)
+      return in.fail("expected 'hidden_size' " + Twine(hidden) + " but got " + Twine(given.getInt()));
+    hidden = given.getInt();
+  }
+  if (isStatic(hidden) && hidden > 0)
+    in.set("hidden_size", hidden);
+  Sizes all = {sequence, directions, batch, hidden}, last = {directions, batch, hidden};
+  if (batchFirst) {
+    all = {batch, sequence, directions, hidden};
+    last = {batch, directions, hidden};
+  }
+  auto counts = cast<DenseI32ArrayAttr>(*op->getInherentAttr("resultSegmentSizes")).asArrayRef();
+  unsigned next = 0;
+  for (auto [index, count] : llvm::enumerate(counts))
+    if (count && failed(in.result(op->getResult(next++), in.element(x), index == 0 ? all : last)))
+      return failure();
+  return success();
+}

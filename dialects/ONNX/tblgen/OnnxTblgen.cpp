@@ -1,0 +1,263 @@
+//===- OnnxTblgen.cpp - tables from the records of ONNX operators ---------===//
+//
+// Owns what is generated from Ops/*.td besides the MLIR operations: the record table, the declarations of the shape
+// rules, and the table of upgrade steps. Refuses records that contradict themselves: a range, move or canonical mark
+// that names no operand or attribute, versions out of order, a missing shape rule, an attribute type that ONNX
+// cannot carry.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/TableGen/Attribute.h"
+#include "mlir/TableGen/GenInfo.h"
+#include "mlir/TableGen/Operator.h"
+#include "mlir/Tools/mlir-tblgen/MlirTblgenMain.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TableGen/Error.h"
+#include "llvm/TableGen/Record.h"
+
+#include <set>
+
+using namespace llvm;
+using mlir::tblgen::Operator;
+
+namespace {
+
+/// The enumerator of `trn::onnx::AttributeKind` for an ODS attribute, empty for one that ONNX cannot carry.
+StringRef attributeKind(StringRef definition) {
+  return llvm::StringSwitch<StringRef>(definition)
+      .Case("I64Attr", "Int")
+      .Case("BoolAttr", "Flag")
+      .Case("F32Attr", "Float")
+      .Case("StrAttr", "String")
+      .Case("DenseI64ArrayAttr", "Ints")
+      .Case("DenseF32ArrayAttr", "Floats")
+      .Case("StrArrayAttr", "Strings")
+      .Case("ElementsAttr", "Tensor")
+      .Case("TypeAttr", "DataType")
+      .Case("TypedAttrInterface", "Scalar")
+      .Default("");
+}
+
+StringRef legacyKind(StringRef onnxKind) {
+  return llvm::StringSwitch<StringRef>(onnxKind)
+      .Case("INT", "Int")
+      .Case("FLOAT", "Float")
+      .Case("STRING", "String")
+      .Case("INTS", "Ints")
+      .Case("FLOATS", "Floats")
+      .Default("");
+}
+
+/// Writes the initializer of one `OpRecord` and the arrays it points to.
+class RecordWriter {
+public:
+  RecordWriter(const Record &record, raw_ostream &os) : record(record), op(record), os(os), id(record.getName()) {}
+
+  void writeArrays() {
+    readRanges();
+    writeSince(record, id, os);
+    writeOperands();
+    writeAttributes();
+    writeMoves();
+    writeUpgrades();
+    os << "static const ResultRecord " << id << "Results[] = {";
+    for (int i = 0; i < op.getNumResults(); ++i)
+      os << "{\"" << op.getResultName(i) << "\", Arity::" << arity(op.getResult(i)) << "}, ";
+    os << "};\n";
+    for (auto &entry : ranges)
+      if (!used.contains(entry.first()))
+        PrintFatalError(&record, "'" + entry.first() + "' names no operand or attribute of '" + id + "'");
+  }
+
+  void writeRecord() {
+    StringRef rule = record.getValueAsString("shape");
+    if (rule.empty())
+      PrintFatalError(&record, "'" + id + "' has no shape rule");
+    os << "  {\"" << op.getOperationName().substr(5) << "\", \"" << op.getOperationName() << "\", \""
+       << record.getValueAsString("domain") << "\", " << id << "Since, " << array("Operands", op.getNumOperands())
+       << ", " << array("Results", op.getNumResults()) << ", " << array("Attributes", attributes) << ", "
+       << array("Moves", moves) << ", " << array("Upgrades", upgrades) << ", " << hasTrait("OperandSegments") << ", "
+       << hasTrait("ResultSegments") << ", shape::" << rule << ", ";
+    for (StringRef field : {"floatScalar", "intScalar", "uintScalar", "limits"})
+      os << '"' << record.getValueAsString(field) << "\", ";
+    os << "\"\", \"\"},\n";
+  }
+
+  static void writeSince(const Record &record, StringRef id, raw_ostream &os) {
+    std::vector<int64_t> since = record.getValueAsListOfInts("since");
+    if (since.empty() || !std::is_sorted(since.begin(), since.end()))
+      PrintFatalError(&record, "'" + id + "' must list its versions in ascending order");
+    os << "static const int " << id << "Since[] = {";
+    for (int64_t version : since)
+      os << version << ", ";
+    os << "};\n";
+  }
+
+private:
+  struct Range {
+    int64_t from = 0, until = 1000;
+    bool canonical = false;
+  };
+
+  void readRanges() {
+    for (StringRef list : {"operandsFrom", "attributesFrom"})
+      for (const Record *range : record.getValueAsListOfDefs(list))
+        ranges[range->getValueAsString("name")].from = range->getValueAsInt("version");
+    for (const Record *range : record.getValueAsListOfDefs("attributesUntil"))
+      ranges[range->getValueAsString("name")].until = range->getValueAsInt("version");
+    for (StringRef name : record.getValueAsListOfStrings("canonical"))
+      ranges[name].canonical = true;
+  }
+
+  static StringRef arity(const mlir::tblgen::NamedTypeConstraint &value) {
+    return value.isOptional() ? "Optional" : value.isVariadic() ? "Variadic" : "Single";
+  }
+
+  void writeOperands() {
+    os << "static const OperandRecord " << id << "Operands[] = {";
+    for (int i = 0; i < op.getNumOperands(); ++i) {
+      const auto &operand = op.getOperand(i);
+      os << "{\"" << operand.name << "\", Arity::" << arity(operand) << ", " << take(operand.name).from << "}, ";
+      operandIndex[operand.name] = i;
+    }
+    os << "};\n";
+  }
+
+  void writeAttributes() {
+    os << "static const AttributeRecord " << id << "Attributes[] = {";
+    for (const auto &named : op.getAttributes()) {
+      if (named.attr.isDerivedAttr())
+        continue;
+      StringRef kind = attributeKind(named.attr.getBaseAttr().getAttrDefName());
+      if (kind.empty())
+        PrintFatalError(&record, "'" + id + "': attribute '" + named.name + "' has a type that ONNX cannot carry");
+      bool required = !named.attr.isOptional() && !named.attr.hasDefaultValue();
+      writeAttribute(named.name, kind, required, take(named.name), /*legacy=*/false);
+    }
+    for (const Record *legacy : record.getValueAsListOfDefs("legacy")) {
+      Range range;
+      range.until = legacy->getValueAsInt("version");
+      writeAttribute(legacy->getValueAsString("name"), legacyKind(legacy->getValueAsString("kind")), false, range,
+                     /*legacy=*/true);
+    }
+    os << "};\n";
+  }
+
+  void writeAttribute(StringRef name, StringRef kind, bool required, Range range, bool legacy) {
+    os << "{\"" << name << "\", AttributeKind::" << kind << ", " << required << ", " << range.from << ", "
+       << (range.canonical ? 0 : range.until) << ", " << legacy << "}, ";
+    kinds[name] = kind;
+    ++attributes;
+  }
+
+  void writeMoves() {
+    os << "static const MoveRecord " << id << "Moves[] = {";
+    for (const Record *move : record.getValueAsListOfDefs("moves")) {
+      StringRef operand = move->getValueAsString("operand"), attribute = move->getValueAsString("attribute");
+      if (!operandIndex.count(operand) || !kinds.count(attribute))
+        PrintFatalError(&record, "'" + id + "': no operand '" + operand + "' or no attribute '" + attribute + "'");
+      os << "{" << operandIndex[operand] << ", \"" << attribute << "\", AttributeKind::" << kinds[attribute] << "}, ";
+      ++moves;
+    }
+    os << "};\n";
+  }
+
+  void writeUpgrades() {
+    os << "static const UpgradeRecord " << id << "Upgrades[] = {";
+    for (const Record *upgrade : record.getValueAsListOfDefs("upgrades")) {
+      os << "{" << upgrade->getValueAsInt("version") << ", \"" << upgrade->getValueAsString("step") << "\"}, ";
+      ++upgrades;
+    }
+    os << "};\n";
+  }
+
+  Range take(StringRef name) {
+    used.insert(name);
+    auto it = ranges.find(name);
+    return it == ranges.end() ? Range() : it->second;
+  }
+
+  std::string array(StringRef suffix, int count) {
+    return count ? (id + suffix).str() : std::string("{}");
+  }
+
+  bool hasTrait(StringRef name) { return op.getTrait(("::mlir::OpTrait::AttrSized" + name).str()) != nullptr; }
+
+  const Record &record;
+  Operator op;
+  raw_ostream &os;
+  StringRef id;
+  StringMap<Range> ranges;
+  StringMap<int> operandIndex;
+  StringMap<StringRef> kinds;
+  StringSet<> used;
+  int attributes = 0, moves = 0, upgrades = 0;
+};
+
+/// An empty array is not C++: leave such lines out.
+void writeNonEmpty(StringRef text, raw_ostream &os) {
+  SmallVector<StringRef> lines;
+  text.split(lines, '\n');
+  for (StringRef line : lines)
+    if (!line.ends_with("{};"))
+      os << line << '\n';
+}
+
+bool emitRecords(const RecordKeeper &keeper, raw_ostream &os) {
+  std::string arrays, table;
+  raw_string_ostream arraysOs(arrays), tableOs(table);
+  for (const Record *record : keeper.getAllDerivedDefinitions("ONNX_Op")) {
+    // The writer sends arrays and the record to different places, in one pass over the record.
+    std::string line;
+    raw_string_ostream lineOs(line);
+    RecordWriter writer(*record, lineOs);
+    writer.writeArrays();
+    arraysOs << line;
+    line.clear();
+    writer.writeRecord();
+    tableOs << line;
+  }
+  for (const Record *record : keeper.getAllDerivedDefinitions("ONNX_Refused")) {
+    std::string id = ("Refused" + record->getValueAsString("name")).str();
+    RecordWriter::writeSince(*record, id, arraysOs);
+    tableOs << "  {\"" << record->getValueAsString("name") << "\", \"\", \"" << record->getValueAsString("domain")
+            << "\", " << id << "Since, {}, {}, {}, {}, {}, false, false, nullptr, \"\", \"\", \"\", \"\", \""
+            << record->getValueAsString("reason") << "\", \"" << record->getValueAsString("hint") << "\"},\n";
+  }
+  os << "// Generated by onnx-tblgen from dialects/ONNX/Ops/*.td.\n";
+  writeNonEmpty(arrays, os);
+  os << "static const OpRecord recordTable[] = {\n" << table << "};\n";
+  return false;
+}
+
+bool emitNames(const RecordKeeper &keeper, raw_ostream &os, StringRef macro, bool upgrades) {
+  std::set<std::string> names;
+  for (const Record *record : keeper.getAllDerivedDefinitions("ONNX_Op")) {
+    if (!upgrades)
+      names.insert(record->getValueAsString("shape").str());
+    else
+      for (const Record *upgrade : record->getValueAsListOfDefs("upgrades"))
+        names.insert(upgrade->getValueAsString("step").str());
+  }
+  os << "// Generated by onnx-tblgen from dialects/ONNX/Ops/*.td.\n";
+  for (const std::string &name : names)
+    os << macro << "(" << name << ")\n";
+  return false;
+}
+
+mlir::GenRegistration records("gen-onnx-records", "The table of records", emitRecords);
+mlir::GenRegistration shapes("gen-onnx-shape-rules", "ONNX_SHAPE_RULE(name) for each rule",
+                             [](const RecordKeeper &keeper, raw_ostream &os) {
+                               return emitNames(keeper, os, "ONNX_SHAPE_RULE", false);
+                             });
+mlir::GenRegistration upgrades("gen-onnx-upgrades", "ONNX_UPGRADE(name) for each upgrade step",
+                               [](const RecordKeeper &keeper, raw_ostream &os) {
+                                 return emitNames(keeper, os, "ONNX_UPGRADE", true);
+                               });
+
+} // namespace
+
+int main(int argc, char **argv) { return mlir::MlirTblgenMain(argc, argv); }
