@@ -1,0 +1,100 @@
+//===- AccessHistory.cpp - who touched which bytes last -------------------===//
+//
+// Owns the interval map of AccessHistory.h. Its cost stays near linear: a dense write forgets what it covers, and a
+// segment with many entries is ordered as a whole instead of byte by byte.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Schedule/Analysis/AccessHistory.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace trn;
+
+/// Above this many entries a segment is no longer refined: its next writer is ordered after all of them and stands for
+/// them. False order inside one segment is the price for a linear bound.
+static constexpr unsigned kMaxEntries = 48;
+/// Above this many readers those of one thread are folded (only where the caller allows it).
+static constexpr unsigned kMaxReaders = 8;
+
+void AccessHistory::splitAt(uint64_t byte) {
+  auto it = segments.upper_bound(byte);
+  if (it == segments.begin())
+    return;
+  --it;
+  if (it->first == byte || it->second.end <= byte)
+    return;
+  segments.emplace(byte, it->second);
+  it->second.end = byte;
+}
+
+bool AccessHistory::conflicts(const Entry &entry, const Region &region) const {
+  if (!entry.partitions.intersects(region.partitions))
+    return false;
+  return entry.wholeSegment || regions[entry.region].mayOverlap(region);
+}
+
+void AccessHistory::addReader(Segment &segment, const Entry &entry, const Region &region) {
+  if (foldReaders) {
+    bool full = segment.readers.size() >= kMaxReaders;
+    for (Entry &old : segment.readers) {
+      if (old.thread != entry.thread)
+        continue;
+      bool covered = region.dense() && entry.partitions.covers(old.partitions);
+      if (!covered && !full)
+        continue;
+      old.node = entry.node;
+      old.region = entry.region;
+      old.wholeSegment |= !covered;
+      old.partitions.add(entry.partitions);
+      return;
+    }
+  }
+  segment.readers.push_back(entry);
+}
+
+void AccessHistory::update(Segment &segment, const Entry &entry, const Region &region, bool reads, bool writes,
+                           llvm::function_ref<void(uint32_t, Conflict)> conflict) {
+  bool crowded = segment.writers.size() + segment.readers.size() > kMaxEntries;
+  bool all = writes && crowded;
+  for (const Entry &old : segment.writers)
+    if (old.node != entry.node && (all || conflicts(old, region)))
+      conflict(old.node, reads ? Conflict::ReadAfterWrite : Conflict::WriteAfterWrite);
+  if (!writes) {
+    addReader(segment, entry, region);
+    return;
+  }
+  for (const Entry &old : segment.readers)
+    if (old.node != entry.node && (all || conflicts(old, region)))
+      conflict(old.node, Conflict::WriteAfterRead);
+
+  Entry own = entry;
+  if (all) {
+    own.wholeSegment = true;
+    own.partitions = PartitionMask::all();
+    segment.writers.clear();
+    segment.readers.clear();
+  } else if (region.dense()) {
+    auto forgotten = [&](const Entry &old) { return entry.partitions.covers(old.partitions); };
+    llvm::erase_if(segment.writers, forgotten);
+    llvm::erase_if(segment.readers, forgotten);
+  }
+  segment.writers.push_back(own);
+}
+
+void AccessHistory::access(uint32_t node, uint16_t thread, const Region &region, bool reads, bool writes,
+                           llvm::function_ref<void(uint32_t, Conflict)> conflict) {
+  Entry entry{node, thread, false, static_cast<uint32_t>(regions.size()), region.partitions};
+  regions.push_back(region);
+  splitAt(region.begin);
+  splitAt(region.end);
+  uint64_t at = region.begin;
+  auto it = segments.lower_bound(at);
+  while (at < region.end) {
+    if (it == segments.end() || it->first != at) {
+      uint64_t stop = it == segments.end() ? region.end : std::min(region.end, it->first);
+      it = segments.emplace(at, Segment{stop, {}, {}}).first;
+    }
+    update(it->second, entry, region, reads, writes, conflict);
+    at = it->second.end;
+    ++it;
+  }
+}

@@ -1,0 +1,429 @@
+//===- SchedulePlan.cpp - when and where each instruction is issued -------===//
+//
+// Owns the event-driven list scheduler of SchedulePlan.h.
+//
+// Priorities are program positions, after every load has sunk to its first use. Memory cannot deadlock it: the demand
+// profile says, for each position, how much memory execution in program order would hold there. A buffer may begin its
+// life early, while position f is the oldest unfinished one, only if it fits under the budget at every position from f
+// up to its own; the profile then carries it there too. So whatever has been admitted, the oldest unfinished
+// instruction always fits.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Schedule/Analysis/SchedulePlan.h"
+#include "passes/Schedule/Analysis/DemandProfile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <queue>
+#include <set>
+
+using namespace trn;
+
+namespace {
+
+/// Ready instructions that one dispatch looks at before it gives up: bounds the work when memory is full.
+constexpr unsigned kLookahead = 64;
+/// An instruction that needs other activation tables waits for at most this many exchanges' worth of time.
+constexpr unsigned kTablePatience = 4;
+constexpr uint32_t kNone = ~0u;
+
+class ListScheduler {
+public:
+  ListScheduler(const FlatProgram &program, const DependenceGraph &graph, const Resources &resources,
+                const ScheduleOptions &options, SchedulePlan &plan)
+      : program(program), graph(graph), resources(resources), options(options), plan(plan),
+        size(program.instructions.size()), sbufDemand(size), bankDemand(size) {}
+
+  bool run(CapacityProblem &problem) {
+    findSuccessors();
+    findPositions();
+    findLifetimes();
+    if (!checkCapacity(problem))
+      return false;
+    simulate();
+    finish();
+    return true;
+  }
+
+private:
+  struct Lifetime {
+    uint32_t first = kNone, last = 0; ///< positions
+    uint32_t accessesLeft = 0;
+    bool live = false;
+  };
+  enum class EventKind : uint8_t { Retire, Ready, EngineFree };
+  struct Event {
+    Ticks time;
+    EventKind kind;
+    uint32_t id;
+    bool operator>(const Event &other) const {
+      return std::tie(time, kind, id) > std::tie(other.time, other.kind, other.id);
+    }
+  };
+  struct Need {
+    uint64_t bytes = 0;
+    unsigned banks = 0;
+    uint32_t lastStart = 0;
+  };
+
+  void findSuccessors();
+  void findPositions();
+  void findLifetimes();
+  bool checkCapacity(CapacityProblem &problem);
+  bool isOnChip(uint32_t buffer) const { return program.buffers[buffer].space != isa::Space::HBM; }
+  bool isPrefetch(uint32_t node) const;
+
+  void simulate();
+  void process(const Event &event);
+  void retire(uint32_t node);
+  void makeReady(uint32_t node);
+  bool dispatch(isa::Engine engine);
+  uint32_t pickReady(isa::Engine engine);
+  bool admits(uint32_t node, uint64_t budget) const;
+  void beginLives(uint32_t node);
+  void issue(uint32_t node, isa::Engine engine);
+  void releaseSuccessors(uint32_t node);
+  void finish();
+
+  const FlatProgram &program;
+  const DependenceGraph &graph;
+  const Resources &resources;
+  const ScheduleOptions &options;
+  SchedulePlan &plan;
+  const uint32_t size;
+
+  std::vector<uint32_t> firstSuccessor;
+  std::vector<Dependence> successors;
+  std::vector<uint32_t> positionOf, nodeAt;
+  std::vector<Lifetime> lives;
+  DemandProfile sbufDemand, bankDemand;
+
+  Ticks now = 0;
+  uint32_t frontier = 0; ///< the oldest position that has not retired
+  std::vector<bool> retired;
+  std::vector<uint32_t> predecessorsLeft;
+  std::vector<Ticks> readyAt;
+  /// Positions of ready instructions, per engine; one that several engines can run is in several sets.
+  std::set<uint32_t> ready[isa::kNumEngines];
+  /// Loads of weights and inputs, in the order of first need, per issuing queue.
+  std::deque<uint32_t> prefetches[isa::kNumEngines];
+  std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;
+  Ticks freeAt[isa::kNumEngines] = {};
+  Ticks ringsFreeAt = 0;
+  int16_t currentTables = -1;
+  uint64_t sbufUsed = 0;
+  unsigned banksUsed = 0;
+};
+
+} // namespace
+
+void ListScheduler::findSuccessors() {
+  firstSuccessor.assign(size + 1, 0);
+  for (const Dependence &edge : graph.predecessors)
+    ++firstSuccessor[edge.node + 1];
+  std::partial_sum(firstSuccessor.begin(), firstSuccessor.end(), firstSuccessor.begin());
+  successors.resize(graph.predecessors.size());
+  std::vector<uint32_t> fill(firstSuccessor.begin(), firstSuccessor.end() - 1);
+  for (uint32_t node = 0; node < size; ++node)
+    for (const Dependence &edge : graph.of(node))
+      successors[fill[edge.node]++] = {node, edge.data};
+}
+
+/// A load counts as belonging just before its first use, wherever it was written.
+void ListScheduler::findPositions() {
+  std::vector<uint64_t> key(size);
+  for (uint32_t node = 0; node < size; ++node) {
+    key[node] = 2 * uint64_t(node) + 1;
+    bool load = program.instructions[node].isDma &&
+                llvm::any_of(program.accessesOf(node),
+                             [&](const FlatAccess &access) { return access.writes && isOnChip(access.buffer); });
+    if (load && firstSuccessor[node] != firstSuccessor[node + 1])
+      key[node] = 2 * uint64_t(successors[firstSuccessor[node]].node);
+  }
+  nodeAt.resize(size);
+  std::iota(nodeAt.begin(), nodeAt.end(), 0);
+  llvm::sort(nodeAt, [&](uint32_t a, uint32_t b) { return std::make_pair(key[a], a) < std::make_pair(key[b], b); });
+  positionOf.resize(size);
+  for (uint32_t position = 0; position < size; ++position)
+    positionOf[nodeAt[position]] = position;
+}
+
+void ListScheduler::findLifetimes() {
+  lives.resize(program.buffers.size());
+  for (uint32_t position = 0; position < size; ++position)
+    for (const FlatAccess &access : program.accessesOf(nodeAt[position])) {
+      Lifetime &life = lives[access.buffer];
+      life.first = std::min(life.first, position);
+      life.last = position;
+      ++life.accessesLeft;
+    }
+  for (uint32_t buffer = 0; buffer < lives.size(); ++buffer) {
+    const Lifetime &life = lives[buffer];
+    if (life.first == kNone)
+      continue;
+    const FlatBuffer &info = program.buffers[buffer];
+    if (info.space == isa::Space::SBUF)
+      sbufDemand.add(life.first, life.last + 1, info.bytes);
+    if (info.space == isa::Space::PSUM)
+      bankDemand.add(life.first, life.last + 1, resources.banksOf(info.bytes));
+  }
+}
+
+bool ListScheduler::checkCapacity(CapacityProblem &problem) {
+  auto check = [&](isa::Space space, const DemandProfile &demand, uint64_t available) {
+    uint64_t needed = std::max<int64_t>(demand.max(0, size), 0);
+    if (needed <= available)
+      return true;
+    uint32_t position = 0;
+    while (demand.max(position, position + 1) != static_cast<int64_t>(needed))
+      ++position;
+    problem.space = space;
+    problem.instruction = nodeAt[position];
+    problem.needed = needed;
+    problem.available = available;
+    for (uint32_t buffer = 0; buffer < lives.size(); ++buffer)
+      if (program.buffers[buffer].space == space && lives[buffer].first <= position && position <= lives[buffer].last)
+        problem.live.push_back(buffer);
+    return false;
+  };
+  return check(isa::Space::SBUF, sbufDemand, options.sbufBudget) &&
+         check(isa::Space::PSUM, bankDemand, resources.psumBanks);
+}
+
+bool ListScheduler::isPrefetch(uint32_t node) const {
+  if (!program.instructions[node].isDma || !graph.of(node).empty())
+    return false;
+  return llvm::all_of(program.accessesOf(node), [&](const FlatAccess &access) {
+    return access.writes ? isOnChip(access.buffer) : program.buffers[access.buffer].external;
+  });
+}
+
+void ListScheduler::makeReady(uint32_t node) {
+  for (const EngineChoice &choice : program.instructions[node].choices)
+    ready[static_cast<unsigned>(choice.engine)].insert(positionOf[node]);
+}
+
+bool ListScheduler::admits(uint32_t node, uint64_t budget) const {
+  Need need;
+  for (const FlatAccess &access : program.accessesOf(node)) {
+    const Lifetime &life = lives[access.buffer];
+    if (life.live || life.first <= frontier || !isOnChip(access.buffer))
+      continue;
+    const FlatBuffer &buffer = program.buffers[access.buffer];
+    if (buffer.space == isa::Space::SBUF)
+      need.bytes += buffer.bytes;
+    else
+      need.banks += resources.banksOf(buffer.bytes);
+    need.lastStart = std::max(need.lastStart, life.first);
+  }
+  if (need.bytes && sbufDemand.max(frontier, need.lastStart) + need.bytes > budget)
+    return false;
+  return !need.banks || bankDemand.max(frontier, need.lastStart) + need.banks <= resources.psumBanks;
+}
+
+void ListScheduler::beginLives(uint32_t node) {
+  for (const FlatAccess &access : program.accessesOf(node)) {
+    Lifetime &life = lives[access.buffer];
+    if (life.live || !isOnChip(access.buffer))
+      continue;
+    life.live = true;
+    const FlatBuffer &buffer = program.buffers[access.buffer];
+    if (buffer.space == isa::Space::SBUF) {
+      sbufUsed += buffer.bytes;
+      sbufDemand.add(frontier, life.first, buffer.bytes);
+    } else {
+      banksUsed += resources.banksOf(buffer.bytes);
+      bankDemand.add(frontier, life.first, resources.banksOf(buffer.bytes));
+    }
+  }
+  plan.peakSbuf = std::max(plan.peakSbuf, sbufUsed);
+  plan.peakBanks = std::max(plan.peakBanks, banksUsed);
+}
+
+/// The oldest ready instruction that fits. On ACT one that needs no exchange of tables goes first, unless the oldest
+/// has waited too long.
+uint32_t ListScheduler::pickReady(isa::Engine engine) {
+  uint32_t best = kNone;
+  unsigned looked = 0;
+  for (uint32_t position : ready[static_cast<unsigned>(engine)]) {
+    if (++looked > kLookahead)
+      break;
+    uint32_t node = nodeAt[position];
+    if (!admits(node, options.sbufBudget))
+      continue;
+    int16_t set = engine == isa::Engine::ACT ? program.instructions[node].tableSet : -1;
+    if (set < 0 || set == currentTables)
+      return best != kNone && now - readyAt[best] > kTablePatience * resources.tableLoad ? best : node;
+    if (best == kNone)
+      best = node;
+  }
+  return best;
+}
+
+bool ListScheduler::dispatch(isa::Engine engine) {
+  unsigned e = static_cast<unsigned>(engine);
+  if (freeAt[e] > now)
+    return false;
+  uint32_t node = pickReady(engine);
+  if (node == kNone && !prefetches[e].empty()) {
+    uint32_t head = prefetches[e].front();
+    uint64_t limit = static_cast<uint64_t>(options.sbufBudget * (1.0 - options.computeReserve));
+    if (admits(head, limit)) {
+      node = head;
+      prefetches[e].pop_front();
+      plan.earlyLoads += positionOf[node] > frontier;
+    }
+  }
+  if (node == kNone)
+    return false;
+  for (const EngineChoice &choice : program.instructions[node].choices)
+    ready[static_cast<unsigned>(choice.engine)].erase(positionOf[node]);
+  issue(node, engine);
+  return true;
+}
+
+void ListScheduler::issue(uint32_t node, isa::Engine engine) {
+  const FlatInstruction &inst = program.instructions[node];
+  unsigned e = static_cast<unsigned>(engine);
+  beginLives(node);
+  Ticks start = now;
+  if (engine == isa::Engine::ACT && inst.tableSet >= 0 && inst.tableSet != currentTables) {
+    plan.tableLoads.push_back({node, inst.tableSet, now, now + resources.tableLoad});
+    currentTables = inst.tableSet;
+    start += resources.tableLoad;
+    plan.busy[e] += resources.tableLoad;
+  }
+  ScheduledInstruction &scheduled = plan.instructions[node];
+  scheduled.engine = engine;
+  scheduled.issue = start;
+  if (inst.isDma) {
+    Ticks begin = std::max(ringsFreeAt, start + inst.transfer.issue + inst.transfer.startup);
+    ringsFreeAt = begin + inst.transfer.transfer;
+    scheduled.completion = ringsFreeAt + inst.transfer.completion;
+    freeAt[e] = start + inst.transfer.issue;
+    plan.dmaBusy += inst.transfer.transfer;
+    plan.busy[e] += inst.transfer.issue;
+    events.push({scheduled.completion, EventKind::Retire, node});
+  } else {
+    const EngineChoice *choice =
+        llvm::find_if(inst.choices, [&](const EngineChoice &c) { return c.engine == engine; });
+    scheduled.completion = start + choice->latency;
+    freeAt[e] = start + choice->occupancy;
+    plan.busy[e] += choice->occupancy;
+    events.push({scheduled.completion + resources.semaphoreHop, EventKind::Retire, node});
+  }
+  events.push({freeAt[e], EventKind::EngineFree, e});
+  plan.makespan = std::max(plan.makespan, scheduled.completion);
+  releaseSuccessors(node);
+}
+
+/// An engine issues in order, so order alone costs nothing inside one; there, what reads a result waits in the
+/// engine's interlock (device guide 9.14), except that the PE accumulates without waiting.
+void ListScheduler::releaseSuccessors(uint32_t node) {
+  const ScheduledInstruction &scheduled = plan.instructions[node];
+  bool dma = program.instructions[node].isDma;
+  for (uint32_t s = firstSuccessor[node]; s < firstSuccessor[node + 1]; ++s) {
+    const Dependence &edge = successors[s];
+    const FlatInstruction &successor = program.instructions[edge.node];
+    isa::Engine preferred = successor.choices.front().engine;
+    bool sameQueue =
+        !dma && !successor.isDma && successor.choices.size() == 1 && preferred == scheduled.engine;
+    Ticks at = scheduled.completion;
+    if (sameQueue && (!edge.data || scheduled.engine == isa::Engine::PE))
+      at = now;
+    else if (!sameQueue && !dma)
+      at += resources.hop(preferred);
+    readyAt[edge.node] = std::max(readyAt[edge.node], at);
+    if (--predecessorsLeft[edge.node] == 0)
+      events.push({std::max(now, readyAt[edge.node]), EventKind::Ready, edge.node});
+  }
+}
+
+void ListScheduler::retire(uint32_t node) {
+  for (const FlatAccess &access : program.accessesOf(node)) {
+    Lifetime &life = lives[access.buffer];
+    if (--life.accessesLeft != 0 || !isOnChip(access.buffer))
+      continue;
+    const FlatBuffer &buffer = program.buffers[access.buffer];
+    if (buffer.space == isa::Space::SBUF)
+      sbufUsed -= buffer.bytes;
+    else
+      banksUsed -= resources.banksOf(buffer.bytes);
+  }
+  retired[positionOf[node]] = true;
+  while (frontier < size && retired[frontier])
+    ++frontier;
+}
+
+void ListScheduler::process(const Event &event) {
+  switch (event.kind) {
+  case EventKind::Retire:
+    retire(event.id);
+    break;
+  case EventKind::Ready:
+    makeReady(event.id);
+    break;
+  case EventKind::EngineFree:
+    break;
+  }
+}
+
+void ListScheduler::simulate() {
+  plan = SchedulePlan();
+  plan.instructions.resize(size);
+  retired.assign(size, false);
+  readyAt.assign(size, 0);
+  predecessorsLeft.resize(size);
+  for (uint32_t position = 0; position < size; ++position) {
+    uint32_t node = nodeAt[position];
+    predecessorsLeft[node] = graph.of(node).size();
+    if (isPrefetch(node))
+      prefetches[static_cast<unsigned>(program.instructions[node].choices.front().engine)].push_back(node);
+    else if (predecessorsLeft[node] == 0)
+      makeReady(node);
+  }
+  events.push({0, EventKind::EngineFree, 0});
+  while (!events.empty()) {
+    now = events.top().time;
+    while (!events.empty() && events.top().time == now) {
+      Event event = events.top();
+      events.pop();
+      process(event);
+    }
+    bool progress = true;
+    while (progress) {
+      progress = false;
+      for (unsigned e = 0; e < isa::kNumEngines; ++e)
+        progress |= dispatch(static_cast<isa::Engine>(e));
+    }
+  }
+  assert(frontier == size && "the admission rule lets the oldest instruction through");
+}
+
+void ListScheduler::finish() {
+  plan.order.resize(size);
+  std::iota(plan.order.begin(), plan.order.end(), 0);
+  std::sort(plan.order.begin(), plan.order.end(), [&](uint32_t a, uint32_t b) {
+    return std::make_pair(plan.instructions[a].issue, positionOf[a]) <
+           std::make_pair(plan.instructions[b].issue, positionOf[b]);
+  });
+}
+
+bool trn::computeSchedule(const FlatProgram &program, const DependenceGraph &graph, const Resources &resources,
+                          const ScheduleOptions &options, SchedulePlan &plan, CapacityProblem &problem) {
+  return ListScheduler(program, graph, resources, options, plan).run(problem);
+}
+
+void SchedulePlan::print(llvm::raw_ostream &os) const {
+  auto us = [](Ticks ticks) { return llvm::format("%.2f", ticks / kTicksPerNanosecond / 1000.0); };
+  auto percent = [&](Ticks ticks) { return llvm::format("%.1f", makespan ? 100.0 * ticks / makespan : 0.0); };
+  os << "schedule: " << instructions.size() << " instructions, " << us(makespan) << " us, peak " << peakSbuf
+     << " bytes of SBUF per partition and " << peakBanks << " PSUM banks, " << earlyLoads << " early loads, "
+     << tableLoads.size() << " table loads\n";
+  for (unsigned e = 0; e < isa::kNumEngines; ++e)
+    os << "  " << isa::name(static_cast<isa::Engine>(e)) << ": busy " << us(busy[e]) << " us (" << percent(busy[e])
+       << "%)\n";
+  os << "  rings: busy " << us(dmaBusy) << " us (" << percent(dmaBusy) << "%)\n";
+}
