@@ -49,3 +49,12 @@ function(trn_unit_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_property(GLOBAL APPEND PROPERTY TRN_UNIT_TESTS ${name})
 endfunction()
+
+# trn_mlir_tool(name SOURCES... LINK ...): an installed command-line tool of the compiler.
+function(trn_mlir_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  trn_mlir_target(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()

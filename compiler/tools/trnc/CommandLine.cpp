@@ -1,0 +1,210 @@
+//===- CommandLine.cpp - one parsed call of trnc --------------------------===//
+#include "compiler/tools/trnc/CommandLine.h"
+#include "dialects/Trn/ISA/ISA.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/StringSaver.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace trn::driver {
+
+namespace {
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "compiler/tools/trnc/Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "compiler/tools/trnc/Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+#define OPTTABLE_SUBCOMMAND_IDS_TABLE_CODE
+#include "compiler/tools/trnc/Options.inc"
+#undef OPTTABLE_SUBCOMMAND_IDS_TABLE_CODE
+#define OPTTABLE_SUBCOMMANDS_CODE
+#include "compiler/tools/trnc/Options.inc"
+#undef OPTTABLE_SUBCOMMANDS_CODE
+
+using namespace llvm::opt;
+constexpr OptTable::Info kInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "compiler/tools/trnc/Options.inc"
+#undef OPTION
+};
+
+const OptTable &table() {
+  static const GenericOptTable kTable(OptionStrTable, OptionPrefixesTable, kInfos, /*IgnoreCase=*/false,
+                                      OptionSubCommands, OptionSubCommandIDsTable);
+  return kTable;
+}
+
+const OptTable::SubCommand *findCommand(llvm::StringRef name) {
+  for (const OptTable::SubCommand &command : OptionSubCommands)
+    if (name == command.Name)
+      return &command;
+  return nullptr;
+}
+
+void printHelp(llvm::StringRef command) {
+  llvm::raw_ostream &os = llvm::outs();
+  if (const OptTable::SubCommand *found = findCommand(command)) {
+    table().printHelp(os, found->Usage, found->HelpText, false, false, Visibility(), command);
+    return;
+  }
+  os << "trnc: the ahead-of-time compiler from ONNX to AWS Trainium\n\nUSAGE: trnc COMMAND [options]\n"
+        "       trnc model.onnx      compiles with good defaults\n\nCOMMANDS:\n";
+  for (const OptTable::SubCommand &each : OptionSubCommands)
+    os << llvm::formatv("  {0,-10}{1}\n", each.Name, each.HelpText);
+  os << "\n'trnc COMMAND --help' shows the options of a command. Exit codes: 0 fine, 1 unsupported, 2 bad input file,\n"
+        "3 usage, 4 internal error, 5 verification failed.\n";
+}
+
+} // namespace
+
+std::string versionText() {
+  std::string text = "trnc " TRN_VERSION " (LLVM 22), targets:";
+  for (const isa::DeviceInfo *device : isa::allDevices())
+    text += std::string(" ") + device->name;
+  return text;
+}
+
+std::optional<CommandLine> parseCommandLine(llvm::ArrayRef<const char *> arguments, llvm::StringSaver &storage,
+                                            int &exitCode) {
+  llvm::SmallVector<const char *> expanded(arguments.begin(), arguments.end());
+  exitCode = kUsage;
+  llvm::BumpPtrAllocator allocator;
+  // `--input x=@file` also contains '@': only an argument that begins with it is a flag file.
+  llvm::cl::ExpansionContext expansion(storage.getAllocator(), llvm::cl::TokenizeGNUCommandLine);
+  if (llvm::Error error = expansion.expandResponseFiles(expanded)) {
+    llvm::errs() << "trnc: error: " << llvm::toString(std::move(error)) << "\n";
+    return std::nullopt;
+  }
+
+  std::string command = "compile";
+  bool named = !expanded.empty() && findCommand(expanded.front());
+  if (named) {
+    command = expanded.front();
+    expanded.erase(expanded.begin());
+  }
+  unsigned missingIndex, missingCount;
+  InputArgList args = table().ParseArgs(expanded, missingIndex, missingCount);
+  if (args.hasArg(OPT_help) || (arguments.empty() && !named)) {
+    printHelp(named ? command : "");
+    exitCode = arguments.empty() ? kUsage : kOk;
+    return std::nullopt;
+  }
+  if (args.hasArg(OPT_version)) {
+    llvm::outs() << versionText() << "\n";
+    exitCode = kOk;
+    return std::nullopt;
+  }
+
+  std::vector<std::string> problems;
+  if (missingCount)
+    problems.push_back(llvm::formatv("option '{0}' needs a value", args.getArgString(missingIndex)).str());
+  for (const Arg *arg : args) {
+    if (arg->getOption().matches(OPT_UNKNOWN)) {
+      std::string nearest, text = llvm::formatv("unknown option '{0}'", arg->getSpelling()).str();
+      if (table().findNearest(arg->getSpelling(), nearest) <= 2)
+        text += "; did you mean '" + nearest + "'?";
+      problems.push_back(text);
+    } else if (!arg->getOption().matches(OPT_INPUT) && !arg->getOption().isRegisteredSC(command)) {
+      problems.push_back(llvm::formatv("option '{0}' is not one of 'trnc {1}'", arg->getSpelling(), command).str());
+    }
+  }
+  CommandLine line(std::move(args), command);
+  for (std::string &text : problems)
+    line.problem(std::move(text));
+  return line;
+}
+
+std::string CommandLine::spelling(OptionId id) const {
+  const llvm::opt::Arg *arg = args_.getLastArg(id);
+  return arg ? arg->getSpelling().str() : "";
+}
+
+int64_t CommandLine::integer(OptionId id, int64_t fallback, int64_t low, int64_t high) {
+  if (!has(id))
+    return fallback;
+  int64_t result;
+  if (llvm::StringRef(value(id)).getAsInteger(10, result) || result < low || result > high) {
+    problem(llvm::formatv("option '{0}': expected a number from {1} to {2} but got '{3}'", spelling(id), low, high,
+                          value(id))
+                .str());
+    return fallback;
+  }
+  return result;
+}
+
+double CommandLine::real(OptionId id, double fallback) {
+  if (!has(id))
+    return fallback;
+  double result;
+  if (llvm::StringRef(value(id)).getAsDouble(result) || !(result >= 0)) {
+    problem(llvm::formatv("option '{0}': expected a number >= 0 but got '{1}'", spelling(id), value(id)).str());
+    return fallback;
+  }
+  return result;
+}
+
+std::string CommandLine::choice(OptionId id, llvm::StringRef fallback, llvm::ArrayRef<llvm::StringRef> choices) {
+  std::string text = value(id, fallback);
+  if (llvm::is_contained(choices, text))
+    return text;
+  problem(llvm::formatv("option '{0}': expected one of {1} but got '{2}'", spelling(id), llvm::join(choices, ", "), text)
+              .str());
+  return fallback.str();
+}
+
+std::vector<NamedFile> CommandLine::namedFiles(OptionId id) {
+  std::vector<NamedFile> result;
+  for (const std::string &text : values(id)) {
+    size_t at = text.rfind("=@");
+    if (at == std::string::npos || at == 0 || at + 2 == text.size()) {
+      problem(llvm::formatv("option '--{0}': expected NAME=@FILE but got '{1}'",
+                            table().getOption(id).getName().ltrim('-'), text)
+                  .str());
+      continue;
+    }
+    NamedFile named{text.substr(0, at), text.substr(at + 2)};
+    for (const NamedFile &other : result)
+      if (other.name == named.name)
+        problem(llvm::formatv("option '--{0}': '{1}' is given twice", table().getOption(id).getName().ltrim('-'),
+                              named.name)
+                    .str());
+    result.push_back(std::move(named));
+  }
+  return result;
+}
+
+std::vector<std::pair<std::string, std::string>> CommandLine::pairs(OptionId id) {
+  std::vector<std::pair<std::string, std::string>> result;
+  for (const std::string &text : values(id)) {
+    size_t at = text.rfind('=');
+    if (at == std::string::npos || at == 0 || at + 1 == text.size())
+      problem(llvm::formatv("option '--{0}': expected NAME=VALUE but got '{1}'",
+                            table().getOption(id).getName().ltrim('-'), text)
+                  .str());
+    else
+      result.emplace_back(text.substr(0, at), text.substr(at + 1));
+  }
+  return result;
+}
+
+std::string CommandLine::file() {
+  std::vector<std::string> files = positionals();
+  if (files.size() == 1)
+    return files.front();
+  problem(files.empty() ? "no file is named" : "expected one file but got '" + llvm::join(files, "', '") + "'");
+  return "";
+}
+
+bool CommandLine::reportProblems(llvm::StringRef program) const {
+  for (const std::string &text : problems_)
+    llvm::errs() << program << ": error: " << text << "\n";
+  if (!problems_.empty())
+    llvm::errs() << "'trnc " << command_ << " --help' shows the options\n";
+  return !problems_.empty();
+}
+
+} // namespace trn::driver
