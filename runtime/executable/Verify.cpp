@@ -47,6 +47,7 @@ private:
   void problem(std::string text) { problems_.push_back(std::move(text)); }
 
   void buffers() {
+    const uint64_t hbm = static_cast<uint64_t>(device_->hbmBytesPerCoreMiB) << 20;
     for (const Buffer &buffer : exe_.buffers) {
       uint64_t bytes = isa::byteSize(buffer.dtype);
       bool overflow = bytes == 0 || !isa::isKnown(buffer.hostDtype);
@@ -59,8 +60,8 @@ private:
       if (buffer.kind == BufferKind::Weight &&
           (buffer.weightOffset > exe_.weights.bytes || buffer.bytes > exe_.weights.bytes - buffer.weightOffset))
         problem(absl::StrCat("weight '", buffer.name, "' lies outside the ", exe_.weights.bytes, " bytes of weights"));
-      if (__builtin_add_overflow(total_, buffer.bytes, &total_) || total_ > device_->hbmBytes) {
-        problem(absl::StrCat("the buffers up to '", buffer.name, "' need more than the ", device_->hbmBytes,
+      if (__builtin_add_overflow(total_, buffer.bytes, &total_) || total_ > hbm) {
+        problem(absl::StrCat("the buffers up to '", buffer.name, "' need more than the ", hbm,
                              " bytes of HBM that one core of ", exe_.device, " has"));
         total_ = 0;
       }
@@ -80,7 +81,7 @@ private:
       report(absl::StrCat("is not an instruction of this engine"));
     if (command.debug >= std::max<size_t>(1, exe_.debug.size()))
       report(absl::StrCat("names debug entry ", command.debug, " of ", exe_.debug.size()));
-    unsigned semaphores = device_->semaphores;
+    const int64_t semaphores = device_->semaphores;
     if (command.hasWait && command.wait.semaphore >= semaphores)
       report(absl::StrCat("waits for semaphore ", command.wait.semaphore, " of ", semaphores));
     if (command.hasUpdate && command.update.semaphore >= semaphores)
