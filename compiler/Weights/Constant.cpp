@@ -179,8 +179,7 @@ ElementsAttr trn::makeMappedConstant(RankedTensorType type, ArrayRef<char> bytes
   while (reinterpret_cast<uintptr_t>(bytes.data()) % align != 0)
     align /= 2;
   auto release = [owner = std::move(owner)](void *, size_t, size_t) mutable { owner.reset(); };
-  return makeResource(type, name,
-                      AsmResourceBlob(bytes, align, std::move(release), /*dataIsMutable=*/false));
+  return makeResource(type, name, AsmResourceBlob(bytes, align, std::move(release), /*dataIsMutable=*/false));
 }
 
 ElementsAttr trn::makeIntegers(RankedTensorType type, ArrayRef<int64_t> values) {

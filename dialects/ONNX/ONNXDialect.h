@@ -19,8 +19,7 @@ namespace trn::onnx {
 mlir::LogicalResult verifyInferredTypes(mlir::Operation *op);
 
 /// Trait of every ONNX operator: `verifyInferredTypes` holds.
-template <typename ConcreteType>
-class InferredTypes : public mlir::OpTrait::TraitBase<ConcreteType, InferredTypes> {
+template <typename ConcreteType> class InferredTypes : public mlir::OpTrait::TraitBase<ConcreteType, InferredTypes> {
 public:
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyInferredTypes(op); }
 };

@@ -44,9 +44,8 @@ const OpRecord *trn::onnx::findRecord(StringRef domain, StringRef name) {
     domain = "";
   ArrayRef<OpRecord> all = records();
   auto key = std::pair<StringRef, StringRef>(domain, name);
-  const OpRecord *it = llvm::partition_point(all, [&](const OpRecord &record) {
-    return std::pair<StringRef, StringRef>(record.domain, record.name) < key;
-  });
+  const OpRecord *it = llvm::partition_point(
+      all, [&](const OpRecord &record) { return std::pair<StringRef, StringRef>(record.domain, record.name) < key; });
   return it != all.end() && it->domain == domain && it->name == name ? it : nullptr;
 }
 

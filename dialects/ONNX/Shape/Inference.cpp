@@ -147,8 +147,7 @@ FailureOr<Sizes> trn::onnx::broadcastSizes(ArrayRef<int64_t> a, ArrayRef<int64_t
 std::string trn::onnx::printSizes(ArrayRef<int64_t> sizes) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::interleave(
-      sizes, os, [&](int64_t size) { isStatic(size) ? os << size : os << '?'; }, "x");
+  llvm::interleave(sizes, os, [&](int64_t size) { isStatic(size) ? os << size : os << '?'; }, "x");
   return sizes.empty() ? "a scalar" : text;
 }
 
@@ -178,7 +177,7 @@ LogicalResult trn::onnx::verifyInferredTypes(Operation *op) {
     return op->emitOpError(inference.message());
   for (auto [result, inferred] : llvm::zip(op->getResults(), inference.types()))
     if (!compatible(inferred, result.getType()))
-      return op->emitOpError("expected result ") << cast<OpResult>(result).getResultNumber() << " of type " << inferred
-                                                  << " but got " << result.getType();
+      return op->emitOpError("expected result ")
+             << cast<OpResult>(result).getResultNumber() << " of type " << inferred << " but got " << result.getType();
   return success();
 }

@@ -360,7 +360,8 @@ LogicalResult shape::flatten(Inference &in) {
   in.set("axis", axis);
   auto product = [](ArrayRef<int64_t> sizes) { return elementCount(sizes).value_or(kDynamic); };
   ArrayRef<int64_t> sizes(*x);
-  return in.result(op.getY(), in.element(op.getX()), Sizes{product(sizes.take_front(axis)), product(sizes.drop_front(axis))});
+  return in.result(op.getY(), in.element(op.getX()),
+                   Sizes{product(sizes.take_front(axis)), product(sizes.drop_front(axis))});
 }
 
 LogicalResult shape::expand(Inference &in) {
@@ -390,8 +391,7 @@ LogicalResult shape::tile(Inference &in) {
   if (!op.getRepeats())
     return in.result(op.getY(), element, Sizes(x->size(), kDynamic));
   if (op.getRepeats()->size() != x->size())
-    return in.fail("expected " + Twine(x->size()) + " entries in 'repeats' but got " +
-                   Twine(op.getRepeats()->size()));
+    return in.fail("expected " + Twine(x->size()) + " entries in 'repeats' but got " + Twine(op.getRepeats()->size()));
   Sizes result;
   for (auto [size, repeat] : llvm::zip(*x, *op.getRepeats())) {
     int64_t product = kDynamic;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/ONNX/Ops/Normalization.h"
-#include "dialects/ONNX/Ops/Recurrent.h"
 #include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Ops/Recurrent.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
 #include "mlir/IR/TypeUtilities.h"

@@ -180,9 +180,7 @@ private:
     return it == ranges.end() ? Range() : it->second;
   }
 
-  std::string array(StringRef suffix, int count) {
-    return count ? (id + suffix).str() : std::string("{}");
-  }
+  std::string array(StringRef suffix, int count) { return count ? (id + suffix).str() : std::string("{}"); }
 
   bool hasTrait(StringRef name) { return op.getTrait(("::mlir::OpTrait::AttrSized" + name).str()) != nullptr; }
 

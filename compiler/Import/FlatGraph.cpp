@@ -1,0 +1,228 @@
+//===- FlatGraph.cpp - a model's nodes, functions inlined, in order -------===//
+//
+// Owns inlining of model-local functions and the stable topological order.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Import/FlatGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <queue>
+
+using namespace trn;
+
+/// Bounds on what a small hostile file can expand to.
+static constexpr size_t kMaxNodes = 1 << 20;
+static constexpr unsigned kMaxCallDepth = 64;
+
+static std::string normalDomain(const std::string &domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::string FlatNode::domain() const { return normalDomain(node->domain()); }
+
+std::string FlatNode::op() const {
+  std::string prefix = domain();
+  return prefix.empty() ? node->op_type() : prefix + "." + node->op_type();
+}
+
+int64_t FlatNode::opset() const {
+  auto it = opsets->find(domain());
+  return it == opsets->end() ? 0 : it->second;
+}
+
+Problem trn::nodeProblem(const FlatNode &node, Problem::Kind kind, std::string reason, std::string hint) {
+  Problem problem;
+  problem.kind = kind;
+  problem.node = node.name;
+  problem.op = node.op();
+  problem.index = node.index;
+  problem.opset = node.opset();
+  problem.reason = std::move(reason);
+  problem.hint = std::move(hint);
+  return problem;
+}
+
+Opsets trn::readOpsets(const google::protobuf::RepeatedPtrField<::onnx::OperatorSetIdProto> &imports) {
+  Opsets opsets;
+  for (const auto &import : imports)
+    opsets[normalDomain(import.domain())] = import.version();
+  return opsets;
+}
+
+static std::string functionKey(const std::string &domain, const std::string &name, const std::string &overload) {
+  return normalDomain(domain) + '\n' + name + '\n' + overload;
+}
+
+static std::string displayName(const ::onnx::NodeProto &node) {
+  if (!node.name().empty())
+    return node.name();
+  for (const std::string &output : node.output())
+    if (!output.empty())
+      return output;
+  return "";
+}
+
+bool FlatGraph::collectFunctions(const ::onnx::ModelProto &model, Diagnostics &problems) {
+  for (const auto &function : model.functions()) {
+    if (!functions.emplace(functionKey(function.domain(), function.name(), function.overload()), &function).second) {
+      Problem problem;
+      problem.kind = Problem::Kind::Broken;
+      problem.reason = "expected each function once but '" + function.name() + "' is defined twice";
+      problems.add(problem);
+      return false;
+    }
+    functionOpsets[&function] = readOpsets(function.opset_import());
+  }
+  return true;
+}
+
+bool FlatGraph::build(const ::onnx::ModelProto &model, const std::map<std::string, bool> &defined,
+                      Diagnostics &problems) {
+  modelOpsets = readOpsets(model.opset_import());
+  if (!collectFunctions(model, problems))
+    return false;
+  int64_t index = 0;
+  for (const auto &node : model.graph().node()) {
+    FlatNode flat;
+    flat.node = &node;
+    flat.opsets = &modelOpsets;
+    flat.name = displayName(node);
+    flat.index = index++;
+    flat.inputs.assign(node.input().begin(), node.input().end());
+    flat.outputs.assign(node.output().begin(), node.output().end());
+    for (const auto &attribute : node.attribute())
+      flat.attributes[attribute.name()] = &attribute;
+    if (!append(std::move(flat), 0, problems))
+      return false;
+  }
+  return sort(defined, problems);
+}
+
+bool FlatGraph::append(FlatNode node, unsigned depth, Diagnostics &problems) {
+  auto function = functions.find(functionKey(node.node->domain(), node.node->op_type(), node.node->overload()));
+  if (function != functions.end())
+    return inlineCall(node, *function->second, depth, problems);
+  if (list.size() >= kMaxNodes) {
+    problems.add(nodeProblem(node, Problem::Kind::Unsupported,
+                             "expected at most " + std::to_string(kMaxNodes) + " nodes after inlining functions"));
+    return false;
+  }
+  list.push_back(std::move(node));
+  return true;
+}
+
+bool FlatGraph::inlineCall(const FlatNode &call, const ::onnx::FunctionProto &function, unsigned depth,
+                           Diagnostics &problems) {
+  auto fail = [&](std::string reason) {
+    problems.add(nodeProblem(call, Problem::Kind::Broken, std::move(reason)));
+    return false;
+  };
+  if (depth >= kMaxCallDepth)
+    return fail("expected functions nested at most 64 deep; is '" + function.name() + "' recursive?");
+  if (call.inputs.size() > size_t(function.input_size()) || call.outputs.size() > size_t(function.output_size()))
+    return fail("expected at most " + std::to_string(function.input_size()) + " inputs and " +
+                std::to_string(function.output_size()) + " outputs, as the function has, but got " +
+                std::to_string(call.inputs.size()) + " and " + std::to_string(call.outputs.size()));
+  // Names of the body that the caller knows; all others become unique to this instance.
+  std::map<std::string, std::string> rename;
+  for (int i = 0; i < function.input_size(); ++i)
+    rename[function.input(i)] = size_t(i) < call.inputs.size() ? call.inputs[i] : "";
+  std::string instance = call.name + "/";
+  std::string unique = "\x01" + std::to_string(instances++) + "/";
+  std::vector<FlatNode> forwards;
+  for (int i = 0; i < function.output_size(); ++i) {
+    if (size_t(i) >= call.outputs.size() || call.outputs[i].empty())
+      continue;
+    if (!rename.emplace(function.output(i), call.outputs[i]).second) {
+      // An input handed straight out, or one value under two outputs: an Identity carries it.
+      static const ::onnx::NodeProto *const identity = [] {
+        auto *node = new ::onnx::NodeProto;
+        node->set_op_type("Identity");
+        return node;
+      }();
+      FlatNode forward = call;
+      forward.node = identity;
+      forward.attributes.clear();
+      forward.inputs = {rename[function.output(i)]};
+      forward.outputs = {call.outputs[i]};
+      forwards.push_back(std::move(forward));
+    }
+  }
+  auto local = [&](const std::string &name) -> std::string {
+    if (name.empty())
+      return "";
+    auto it = rename.find(name);
+    return it != rename.end() ? it->second : unique + name;
+  };
+  for (const auto &node : function.node()) {
+    FlatNode flat;
+    flat.node = &node;
+    flat.opsets = &functionOpsets[&function];
+    flat.name = instance + displayName(node);
+    flat.index = call.index;
+    llvm::transform(node.input(), std::back_inserter(flat.inputs), local);
+    llvm::transform(node.output(), std::back_inserter(flat.outputs), local);
+    for (const auto &attribute : node.attribute()) {
+      const ::onnx::AttributeProto *value = &attribute;
+      if (!attribute.ref_attr_name().empty()) {
+        auto given = call.attributes.find(attribute.ref_attr_name());
+        value = given != call.attributes.end() ? given->second : nullptr;
+        for (const auto &byDefault : function.attribute_proto())
+          if (!value && byDefault.name() == attribute.ref_attr_name())
+            value = &byDefault;
+      }
+      if (value)
+        flat.attributes[attribute.name()] = value;
+    }
+    if (!append(std::move(flat), depth + 1, problems))
+      return false;
+  }
+  for (FlatNode &forward : forwards)
+    list.push_back(std::move(forward));
+  return true;
+}
+
+bool FlatGraph::sort(const std::map<std::string, bool> &defined, Diagnostics &problems) {
+  size_t before = problems.problems().size();
+  std::map<std::string, size_t> producer;
+  for (auto [i, node] : llvm::enumerate(list))
+    for (const std::string &output : node.outputs)
+      if (!output.empty() && (defined.count(output) || !producer.emplace(output, i).second))
+        problems.add(nodeProblem(node, Problem::Kind::Broken, "value '" + output + "' is defined twice"));
+  std::vector<std::vector<size_t>> consumers(list.size());
+  std::vector<size_t> waiting(list.size(), 0);
+  for (auto [i, node] : llvm::enumerate(list)) {
+    for (const std::string &input : node.inputs) {
+      auto it = producer.find(input);
+      if (it != producer.end()) {
+        consumers[it->second].push_back(i);
+        ++waiting[i];
+      } else if (!input.empty() && !defined.count(input)) {
+        problems.add(nodeProblem(node, Problem::Kind::Broken, "input '" + input + "' is defined nowhere"));
+      }
+    }
+  }
+  if (problems.problems().size() != before)
+    return false;
+  // The smallest ready position first: a file that is in order stays as it is.
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<size_t>> ready;
+  for (size_t i = 0; i < list.size(); ++i)
+    if (waiting[i] == 0)
+      ready.push(i);
+  std::vector<FlatNode> sorted;
+  while (!ready.empty()) {
+    size_t i = ready.top();
+    ready.pop();
+    for (size_t consumer : consumers[i])
+      if (--waiting[consumer] == 0)
+        ready.push(consumer);
+    sorted.push_back(std::move(list[i]));
+    waiting[i] = SIZE_MAX;
+  }
+  if (sorted.size() != list.size()) {
+    size_t stuck = llvm::find_if(waiting, [](size_t count) { return count != SIZE_MAX; }) - waiting.begin();
+    problems.add(nodeProblem(list[stuck], Problem::Kind::Broken, "the node's inputs depend on its own outputs"));
+    return false;
+  }
+  list = std::move(sorted);
+  return true;
+}

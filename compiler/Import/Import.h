@@ -1,0 +1,80 @@
+//===- Import.h - from an ONNX file to the onnx dialect -------------------===//
+//
+// Owns the entry points of the ONNX front: import, check, inspect and the table of operators. A model is read without
+// copying its weights, checked completely (every problem of the model in one run, never only the first) and turned
+// into one `func.func @main` in the canonical form of the onnx dialect. Refuses what it cannot compile, with the node,
+// the reason and a hint; never crashes on a broken or hostile file.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trn {
+
+/// One thing that is wrong with a model.
+struct Problem {
+  enum class Severity : uint8_t { Error, Warning };
+  /// Whose fault it is: an unsupported model is right but beyond us, a broken one violates the standard.
+  enum class Kind : uint8_t { Unsupported, Broken, Unbound };
+  Severity severity = Severity::Error;
+  Kind kind = Kind::Unsupported;
+  std::string node;   ///< the node's name, or its first output when it has none; empty for the model itself
+  std::string op;     ///< operator, with its domain unless that is ai.onnx
+  int64_t index = -1; ///< the node's position in the file
+  int64_t opset = 0;  ///< the model's version of the operator's domain
+  std::string reason, hint;
+
+  /// `node 'Conv_12' (Conv, opset 17, #37): reason; hint`.
+  std::string str() const;
+};
+
+/// Collects the problems of one model.
+class Diagnostics {
+public:
+  void add(Problem problem);
+  const std::vector<Problem> &problems() const { return list; }
+  /// True when some problem is not merely a warning.
+  bool hasErrors() const;
+
+private:
+  std::vector<Problem> list;
+};
+
+/// A tensor given by the caller: the value of an input that is bound while compiling.
+struct BoundTensor {
+  int32_t dataType = 0; ///< ONNX's TensorProto.DataType
+  std::vector<int64_t> shape;
+  std::string bytes; ///< little endian, row-major
+};
+
+struct ImportOptions {
+  /// Values of symbolic dimensions: `--dim batch=1`.
+  std::map<std::string, int64_t> dims;
+  /// Whole shapes of inputs: `--shape x=1x3x224x224`.
+  std::map<std::string, std::vector<int64_t>> shapes;
+  /// Inputs that become constants: `--const-input`.
+  std::map<std::string, BoundTensor> constInputs;
+  /// Allow external data behind symbolic links that leave the model's folder (model hubs store files that way).
+  bool allowExternalLinks = false;
+};
+
+/// Imports a model file: stage `imported`. Every problem is added to `problems`; on any error the result is failure.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context, llvm::StringRef path,
+                                                               const ImportOptions &options, Diagnostics &problems);
+/// The same for a model in memory, which must outlive the module. External data is looked for in `folder`; with an
+/// empty folder it is refused.
+mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext &context, llvm::ArrayRef<char> bytes,
+                                                               llvm::StringRef folder, const ImportOptions &options,
+                                                               Diagnostics &problems);
+
+/// The dialects that an imported module needs.
+void loadImportDialects(mlir::MLIRContext &context);
+
+} // namespace trn

@@ -1,0 +1,359 @@
+//===- Importer.cpp - from an ONNX file to the onnx dialect ---------------===//
+//
+// Owns the model level: versions, inputs and their sizes, initializers, outputs, the function `main`.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Import/Import.h"
+
+#include "compiler/Import/FlatGraph.h"
+#include "compiler/Import/ModelFile.h"
+#include "compiler/Import/NodeImporter.h"
+#include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/ONNXDialect.h"
+#include "dialects/ONNX/Ops/Weight.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace trn;
+using Kind = Problem::Kind;
+
+namespace {
+
+class Importer {
+public:
+  Importer(MLIRContext &context, ModelFile &file, const ImportOptions &options, Diagnostics &problems)
+      : context(context), file(file), model(file.model()), graph(model.graph()), options(options), problems(problems),
+        builder(&context) {}
+
+  FailureOr<OwningOpRef<ModuleOp>> run() {
+    checkVersions();
+    collectInitializers();
+    OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
+    builder.setInsertionPointToStart(module->getBody());
+    Location loc = nodeLocation(context, "main", file.name(), 0);
+    func::FuncOp function = func::FuncOp::create(builder, loc, "main", builder.getFunctionType({}, {}));
+    function->setAttr("onnx.opset", builder.getI64IntegerAttr(opset));
+    builder.setInsertionPointToStart(function.addEntryBlock());
+    importInputs(function);
+    importNodes();
+    importOutputs(function);
+    reportUnusedOptions();
+    if (problems.hasErrors())
+      return failure();
+    if (failed(verify(*module)))
+      return failure();
+    return module;
+  }
+
+private:
+  void add(Kind kind, std::string reason, std::string hint = "",
+           Problem::Severity severity = Problem::Severity::Error) {
+    Problem problem;
+    problem.severity = severity;
+    problem.kind = kind;
+    problem.reason = std::move(reason);
+    problem.hint = std::move(hint);
+    problems.add(std::move(problem));
+  }
+
+  void checkVersions() {
+    if (!model.has_graph())
+      add(Kind::Broken, "the model has no graph");
+    if (model.ir_version() < trn::onnx::kOldestIR || model.ir_version() > trn::onnx::kNewestIR)
+      add(Kind::Unsupported,
+          "expected a file format (IR version) from " + std::to_string(trn::onnx::kOldestIR) + " to " +
+              std::to_string(trn::onnx::kNewestIR) + " but got " + std::to_string(model.ir_version()),
+          "convert the model with the onnx package");
+    Opsets opsets = readOpsets(model.opset_import());
+    auto it = opsets.find("");
+    // A model of other domains only needs no version of ai.onnx; a node that does will say so.
+    if (it == opsets.end() && !opsets.empty())
+      return;
+    opset = it == opsets.end() ? 1 : it->second;
+    if (opset < trn::onnx::kOldestOpset || opset > trn::onnx::kNewestOpset)
+      add(Kind::Unsupported,
+          "expected an opset from " + std::to_string(trn::onnx::kOldestOpset) + " to " +
+              std::to_string(trn::onnx::kNewestOpset) + " but got " + std::to_string(opset),
+          "convert the model with onnx.version_converter");
+    if (model.training_info_size())
+      add(Kind::Unsupported, "training information is ignored", "", Problem::Severity::Warning);
+  }
+
+  void collectInitializers() {
+    for (const auto &tensor : graph.initializer())
+      if (!initializers.emplace(tensor.name(), &tensor).second)
+        add(Kind::Broken, "initializer '" + tensor.name() + "' is defined twice");
+    for (const auto &sparse : graph.sparse_initializer())
+      add(Kind::Unsupported, "initializer '" + sparse.values().name() + "' is sparse, which is not supported",
+          "store it dense");
+  }
+
+  void importInputs(func::FuncOp function) {
+    std::set<std::string> seen;
+    for (const auto &input : graph.input()) {
+      const std::string &name = input.name();
+      if (!seen.insert(name).second) {
+        add(Kind::Broken, "input '" + name + "' is defined twice");
+        continue;
+      }
+      defined[name] = true;
+      // An initializer of the same name is a default value: it stays the value.
+      if (initializers.count(name))
+        continue;
+      if (auto bound = options.constInputs.find(name); bound != options.constInputs.end()) {
+        bindConstant(name, bound->second);
+        continue;
+      }
+      RankedTensorType type = inputType(input);
+      if (!type) {
+        values[name] = Value();
+        continue;
+      }
+      auto attributes = builder.getDictionaryAttr(builder.getNamedAttr("onnx.name", builder.getStringAttr(name)));
+      unsigned number = function.getNumArguments();
+      (void)function.insertArgument(number, type, attributes, nodeLocation(context, name, file.name(), 0));
+      values[name] = function.getArgument(number);
+    }
+    for (const auto &[name, tensor] : initializers)
+      defined[name] = true;
+    reportUnboundSizes();
+  }
+
+  void bindConstant(const std::string &name, const BoundTensor &bound) {
+    Type element = elementType(context, bound.dataType);
+    size_t bytes = element ? elementBytes(element) : 0;
+    for (int64_t size : bound.shape)
+      bytes *= size;
+    if (!element || bytes != bound.bytes.size())
+      return add(Kind::Broken, "the constant for input '" + name + "' is malformed");
+    auto type = RankedTensorType::get(bound.shape, element);
+    ElementsAttr value = makeConstant(type, std::vector<char>(bound.bytes.begin(), bound.bytes.end()), name);
+    values[name] = trn::onnx::WeightOp::create(builder, nodeLocation(context, name, file.name(), 0), value);
+  }
+
+  /// The type of an input with its sizes bound; null after a problem.
+  RankedTensorType inputType(const ::onnx::ValueInfoProto &input) {
+    const std::string &name = input.name();
+    if (!input.type().has_tensor_type()) {
+      add(Kind::Unsupported, "input '" + name + "' is not a tensor", "export the model with plain tensors");
+      return {};
+    }
+    const auto &tensor = input.type().tensor_type();
+    Type element = elementType(context, tensor.elem_type());
+    if (!element) {
+      add(Kind::Unsupported,
+          "input '" + name + "' has element type " + dataTypeName(tensor.elem_type()) + ", which is not supported");
+      return {};
+    }
+    auto given = options.shapes.find(name);
+    if (given != options.shapes.end()) {
+      usedShapes.insert(name);
+      if (tensor.has_shape() && size_t(tensor.shape().dim_size()) != given->second.size()) {
+        add(Kind::Broken, "expected a shape of " + std::to_string(tensor.shape().dim_size()) + " sizes for input '" +
+                              name + "' but got " + std::to_string(given->second.size()));
+        return {};
+      }
+    } else if (!tensor.has_shape()) {
+      unbound.push_back({name, {}, true});
+      return {};
+    }
+    if (tensor.shape().dim_size() > 64) {
+      add(Kind::Broken, "expected at most 64 dimensions of input '" + name + "'");
+      return {};
+    }
+    SmallVector<int64_t> sizes;
+    std::vector<std::string> labels;
+    bool open = false;
+    for (size_t i = 0, e = given != options.shapes.end() ? given->second.size() : tensor.shape().dim_size(); i < e;
+         ++i) {
+      const auto *dim = tensor.has_shape() ? &tensor.shape().dim(int(i)) : nullptr;
+      int64_t size = ShapedType::kDynamic;
+      bool fixed = dim && dim->has_dim_value() && dim->dim_value() >= 0;
+      if (given != options.shapes.end()) {
+        size = given->second[i];
+        if (size < 0 || (fixed && size != dim->dim_value()))
+          add(Kind::Broken, "expected size " + (fixed ? std::to_string(dim->dim_value()) : std::string("0 or more")) +
+                                " at dimension " + std::to_string(i) + " of input '" + name + "' but got " +
+                                std::to_string(size));
+      } else if (fixed) {
+        size = dim->dim_value();
+      } else if (auto bound = dim->has_dim_param() ? options.dims.find(dim->dim_param()) : options.dims.end();
+                 bound != options.dims.end()) {
+        usedDims.insert(bound->first);
+        size = bound->second;
+        if (size < 0)
+          add(Kind::Broken, "expected '" + bound->first + "' of at least 0 but got " + std::to_string(size));
+      } else {
+        open = true;
+      }
+      sizes.push_back(size < 0 ? ShapedType::kDynamic : size);
+      labels.push_back(sizes.back() != ShapedType::kDynamic ? std::to_string(size)
+                       : dim && dim->has_dim_param()        ? dim->dim_param()
+                                                            : "?");
+    }
+    if (open)
+      unbound.push_back({name, labels, false});
+    return RankedTensorType::get(sizes, element);
+  }
+
+  /// One problem for all unbound sizes, with a command line to paste and edit.
+  void reportUnboundSizes() {
+    if (unbound.empty())
+      return;
+    std::string what, line;
+    for (const Unbound &input : unbound) {
+      std::string shape, example;
+      for (auto [i, label] : llvm::enumerate(input.labels)) {
+        bool number = !label.empty() && llvm::all_of(label, [](char c) { return c >= '0' && c <= '9'; });
+        shape += (i ? "x" : "") + label;
+        // The batch is 1; images are 224 wide, sequences 128 long: values that most models accept.
+        example += (i ? "x" : "") + (number ? label : i == 0 ? "1" : input.labels.size() >= 4 ? "224" : "128");
+      }
+      what += (what.empty() ? "'" : ", '") + input.name + "' (" + (input.unranked ? "no shape" : shape) + ")";
+      line += " --shape " + input.name + "=" + (input.unranked ? "1" : example);
+    }
+    add(Kind::Unbound, "the sizes of these inputs are not bound: " + what,
+        "bind them by name (--dim) or whole, for example:" + line);
+  }
+
+  void importNodes() {
+    FlatGraph flat;
+    if (!flat.build(model, defined, problems))
+      return;
+    for (const FlatNode &node : flat.nodes()) {
+      for (const std::string &input : node.inputs)
+        if (!input.empty() && !values.count(input))
+          importInitializer(input);
+      NodeImporter(builder, file, node, values, problems).run();
+    }
+    built = true;
+  }
+
+  /// Weights are made when the first node asks for them, so that unused ones cost nothing.
+  void importInitializer(const std::string &name) {
+    auto it = initializers.find(name);
+    if (it == initializers.end())
+      return;
+    std::string error;
+    ElementsAttr value = file.constant(context, *it->second, name, error);
+    values[name] = Value();
+    if (!value)
+      return add(Kind::Broken, "initializer '" + name + "': " + error);
+    values[name] = trn::onnx::WeightOp::create(builder, nodeLocation(context, name, file.name(), 0), value);
+  }
+
+  void importOutputs(func::FuncOp function) {
+    SmallVector<Value> results;
+    SmallVector<Attribute> attributes;
+    std::set<std::string> seen;
+    if (graph.output().empty())
+      add(Kind::Broken, "the model has no outputs");
+    for (const auto &output : graph.output()) {
+      const std::string &name = output.name();
+      if (!seen.insert(name).second)
+        add(Kind::Broken, "output '" + name + "' is defined twice");
+      if (!built)
+        continue;
+      if (!values.count(name))
+        importInitializer(name);
+      auto it = values.find(name);
+      if (it == values.end())
+        add(Kind::Broken, "output '" + name + "' is defined nowhere");
+      if (it == values.end() || !it->second)
+        continue;
+      checkOutput(output, it->second);
+      results.push_back(it->second);
+      attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr("onnx.name", builder.getStringAttr(name))));
+    }
+    func::ReturnOp::create(builder, nodeLocation(context, "main", file.name(), 0), results);
+    SmallVector<Type> types(ValueRange(results).getTypes());
+    function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
+    function.setAllResultAttrs(attributes);
+  }
+
+  /// The declared type is a promise of the file: its element type must hold. Declared sizes are often stale.
+  void checkOutput(const ::onnx::ValueInfoProto &output, Value value) {
+    if (!output.has_type() || (output.type().has_tensor_type() && output.type().tensor_type().elem_type() == 0))
+      return;
+    if (!output.type().has_tensor_type())
+      return add(Kind::Unsupported, "output '" + output.name() + "' is not a tensor");
+    Type declared = elementType(context, output.type().tensor_type().elem_type());
+    Type actual = cast<ShapedType>(value.getType()).getElementType();
+    if (declared == actual)
+      return;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << "output '" << output.name() << "' is declared as " << dataTypeName(output.type().tensor_type().elem_type())
+       << " but its node gives " << actual;
+    add(Kind::Broken, text);
+  }
+
+  /// A misspelt name must not be ignored.
+  void reportUnusedOptions() {
+    std::set<std::string> names;
+    for (const auto &input : graph.input())
+      if (!initializers.count(input.name()))
+        names.insert(input.name());
+    std::string known;
+    for (const std::string &name : names)
+      known += (known.empty() ? "'" : ", '") + name + "'";
+    for (const auto &[name, shape] : options.shapes)
+      if (!names.count(name))
+        add(Kind::Broken, "a shape is given for '" + name + "' but the model's inputs are " + known);
+    for (const auto &[name, tensor] : options.constInputs)
+      if (!names.count(name))
+        add(Kind::Broken, "a constant is given for '" + name + "' but the model's inputs are " + known);
+    for (const auto &[name, size] : options.dims)
+      if (!usedDims.count(name))
+        add(Kind::Broken, "a size is given for '" + name + "' but no input has a dimension of that name", "",
+            Problem::Severity::Warning);
+  }
+
+  struct Unbound {
+    std::string name;
+    std::vector<std::string> labels;
+    bool unranked;
+  };
+
+  MLIRContext &context;
+  ModelFile &file;
+  const ::onnx::ModelProto &model;
+  const ::onnx::GraphProto &graph;
+  const ImportOptions &options;
+  Diagnostics &problems;
+  OpBuilder builder;
+  int64_t opset = 0;
+  std::map<std::string, const ::onnx::TensorProto *> initializers;
+  std::map<std::string, bool> defined;
+  ValueMap values;
+  std::vector<Unbound> unbound;
+  std::set<std::string> usedDims, usedShapes;
+  bool built = false;
+};
+
+} // namespace
+
+void trn::loadImportDialects(MLIRContext &context) { context.loadDialect<func::FuncDialect, trn::onnx::ONNXDialect>(); }
+
+FailureOr<OwningOpRef<ModuleOp>> trn::importModel(MLIRContext &context, StringRef path, const ImportOptions &options,
+                                                  Diagnostics &problems) {
+  loadImportDialects(context);
+  ModelFile file;
+  if (!file.open(path, options.allowExternalLinks, problems))
+    return failure();
+  return Importer(context, file, options, problems).run();
+}
+
+FailureOr<OwningOpRef<ModuleOp>> trn::importModel(MLIRContext &context, ArrayRef<char> bytes, StringRef folder,
+                                                  const ImportOptions &options, Diagnostics &problems) {
+  loadImportDialects(context);
+  ModelFile file;
+  if (!file.parse(bytes, folder, options.allowExternalLinks, problems))
+    return failure();
+  return Importer(context, file, options, problems).run();
+}

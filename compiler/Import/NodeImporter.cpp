@@ -1,0 +1,388 @@
+//===- NodeImporter.cpp - from one ONNX node to operations ----------------===//
+//
+// Owns the record-driven translation of nodes, and Constant nodes in all their forms.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Import/NodeImporter.h"
+
+#include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/ONNX/Shape/Inference.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace trn;
+using trn::onnx::Arity;
+using trn::onnx::AttributeKind;
+using trn::onnx::AttributeRecord;
+using trn::onnx::OpRecord;
+using Kind = Problem::Kind;
+using Proto = ::onnx::AttributeProto;
+
+Location trn::nodeLocation(MLIRContext &context, StringRef name, StringRef fileName, int64_t index) {
+  return NameLoc::get(StringAttr::get(&context, name), FileLineColLoc::get(&context, fileName, index, 0));
+}
+
+NodeImporter::NodeImporter(OpBuilder &builder, ModelFile &file, const FlatNode &node, ValueMap &values,
+                           Diagnostics &problems)
+    : builder(builder), file(file), node(node), values(values), problems(problems),
+      loc(nodeLocation(*builder.getContext(), node.name, file.name(), node.index)) {}
+
+LogicalResult NodeImporter::problem(Kind kind, std::string reason, std::string hint) {
+  problems.add(nodeProblem(node, kind, std::move(reason), std::move(hint)));
+  return failure();
+}
+
+void NodeImporter::defineAll(Value value) {
+  for (const std::string &output : node.outputs)
+    if (!output.empty())
+      values[output] = value;
+}
+
+LogicalResult NodeImporter::define(Value value) {
+  if (!value)
+    return failure();
+  if (!node.outputs.empty() && !node.outputs[0].empty())
+    values[node.outputs[0]] = value;
+  return success();
+}
+
+void NodeImporter::run() {
+  defineAll(Value());
+  if (node.domain().empty() && node.node->op_type() == "Constant") {
+    importConstant();
+    return;
+  }
+  if (!checkRecord())
+    return;
+  // Attributes and operands are both checked, so that one run reports all.
+  bool good = readAttributes();
+  if (!readOperands() || !good || poisoned)
+    return;
+  StringRef step;
+  for (const trn::onnx::UpgradeRecord &entry : recordOf->upgrades)
+    if (version < entry.before)
+      step = entry.step;
+#define ONNX_UPGRADE(name)                                                                                             \
+  if (step == #name) {                                                                                                 \
+    (void)upgrade::name(*this);                                                                                        \
+    return;                                                                                                            \
+  }
+#include "dialects/ONNX/Upgrades.inc"
+#undef ONNX_UPGRADE
+  assert(step.empty() && "every step of a record is in the generated list");
+  (void)buildDefault();
+}
+
+/// Finds the record and the version that the model's opset selects.
+bool NodeImporter::checkRecord() {
+  std::string domain = node.domain();
+  int64_t opset = node.opset();
+  if (opset == 0)
+    return succeeded(problem(Kind::Broken, "the model does not declare a version of domain '" +
+                                               (domain.empty() ? std::string("ai.onnx") : domain) + "'"));
+  recordOf = trn::onnx::findRecord(domain, node.node->op_type());
+  if (!recordOf)
+    return succeeded(problem(Kind::Unsupported,
+                             domain.empty() ? "this operator is not supported"
+                                            : "operators of domain '" + domain + "' are not supported",
+                             domain == "com.microsoft" ? "export the model without ONNX Runtime's graph optimisations"
+                                                       : "`trnc ops` lists the operators that are"));
+  version = recordOf->versionFor(opset);
+  if (version == 0)
+    return succeeded(problem(Kind::Unsupported,
+                             "the oldest supported version of this operator is " +
+                                 std::to_string(recordOf->since.front()) + " but the model's opset is " +
+                                 std::to_string(opset),
+                             "convert the model to a newer opset"));
+  if (recordOf->refused())
+    return succeeded(problem(Kind::Unsupported, recordOf->reason.str(), recordOf->hint.str()));
+  return true;
+}
+
+bool NodeImporter::readOperands() {
+  SmallVector<const trn::onnx::OperandRecord *> present;
+  operands.resize(recordOf->operands.size());
+  size_t next = 0;
+  bool good = true;
+  auto take = [&](SmallVector<Value, 1> &group) {
+    const std::string &name = node.inputs[next++];
+    if (name.empty())
+      return false;
+    Value value = values[name];
+    poisoned |= !value;
+    group.push_back(value);
+    return true;
+  };
+  for (auto [i, operand] : llvm::enumerate(recordOf->operands)) {
+    if (operand.from > version)
+      continue;
+    if (operand.arity == Arity::Variadic) {
+      while (next < node.inputs.size())
+        if (!take(operands[i]))
+          good = succeeded(problem(Kind::Broken, "expected no absent input among '" + operand.name.str() + "'"));
+      continue;
+    }
+    bool given = next < node.inputs.size() && take(operands[i]);
+    if (!given && operand.arity == Arity::Single)
+      good = succeeded(problem(Kind::Broken, "expected an input '" + operand.name.str() + "' but got none"));
+  }
+  // Trailing absent inputs are no inputs.
+  while (next < node.inputs.size() && node.inputs[next].empty())
+    ++next;
+  if (next < node.inputs.size())
+    good = succeeded(problem(Kind::Broken, "expected at most " + std::to_string(next) + " inputs but got " +
+                                               std::to_string(node.inputs.size())));
+  return good;
+}
+
+/// The attribute's type. Files of the first format versions leave it out.
+static Proto::AttributeType typeOf(const Proto &attribute) {
+  if (attribute.type() != Proto::UNDEFINED)
+    return attribute.type();
+  if (attribute.has_f())
+    return Proto::FLOAT;
+  if (attribute.has_i())
+    return Proto::INT;
+  if (attribute.has_s())
+    return Proto::STRING;
+  if (attribute.has_t())
+    return Proto::TENSOR;
+  if (attribute.has_g())
+    return Proto::GRAPH;
+  return attribute.floats_size()    ? Proto::FLOATS
+         : attribute.ints_size()    ? Proto::INTS
+         : attribute.strings_size() ? Proto::STRINGS
+                                    : Proto::UNDEFINED;
+}
+
+static Proto::AttributeType protoType(AttributeKind kind) {
+  switch (kind) {
+  case AttributeKind::Int:
+  case AttributeKind::Flag:
+  case AttributeKind::DataType:
+    return Proto::INT;
+  case AttributeKind::Float:
+  case AttributeKind::Scalar:
+    return Proto::FLOAT;
+  case AttributeKind::String:
+    return Proto::STRING;
+  case AttributeKind::Ints:
+    return Proto::INTS;
+  case AttributeKind::Floats:
+    return Proto::FLOATS;
+  case AttributeKind::Strings:
+    return Proto::STRINGS;
+  case AttributeKind::Tensor:
+    return Proto::TENSOR;
+  }
+  llvm_unreachable("covered switch");
+}
+
+Attribute NodeImporter::convert(const Proto &attribute, AttributeKind kind) {
+  auto text = [](const std::string &bytes) { return StringRef(bytes); };
+  switch (kind) {
+  case AttributeKind::Int:
+    return builder.getI64IntegerAttr(attribute.i());
+  case AttributeKind::Flag:
+    return builder.getBoolAttr(attribute.i() != 0);
+  case AttributeKind::Float:
+  case AttributeKind::Scalar:
+    return builder.getF32FloatAttr(attribute.f());
+  case AttributeKind::String:
+    return builder.getStringAttr(text(attribute.s()));
+  case AttributeKind::Ints:
+    return builder.getDenseI64ArrayAttr(SmallVector<int64_t>(attribute.ints().begin(), attribute.ints().end()));
+  case AttributeKind::Floats:
+    return builder.getDenseF32ArrayAttr(SmallVector<float>(attribute.floats().begin(), attribute.floats().end()));
+  case AttributeKind::Strings: {
+    SmallVector<Attribute> strings;
+    for (const std::string &string : attribute.strings())
+      strings.push_back(builder.getStringAttr(text(string)));
+    return builder.getArrayAttr(strings);
+  }
+  case AttributeKind::Tensor: {
+    std::string error;
+    Attribute value = file.constant(*builder.getContext(), attribute.t(), attribute.name(), error);
+    if (!value)
+      (void)problem(Kind::Broken, "attribute '" + attribute.name() + "': " + error);
+    return value;
+  }
+  case AttributeKind::DataType: {
+    Type type =
+        attribute.i() == int32_t(attribute.i()) ? elementType(*builder.getContext(), int32_t(attribute.i())) : Type();
+    if (!type) {
+      (void)problem(Kind::Unsupported, "attribute '" + attribute.name() + "': element type " +
+                                           dataTypeName(int32_t(attribute.i())) + " is not supported");
+      return {};
+    }
+    return TypeAttr::get(type);
+  }
+  }
+  llvm_unreachable("covered switch");
+}
+
+bool NodeImporter::readAttributes() {
+  bool good = true;
+  for (const auto &given : node.attributes) {
+    const std::string &name = given.first;
+    const Proto *attribute = given.second;
+    const AttributeRecord *entry =
+        llvm::find_if(recordOf->attributes, [&](const AttributeRecord &candidate) { return candidate.name == name; });
+    if (entry == recordOf->attributes.end() || version < entry->from || version >= entry->until) {
+      good = succeeded(problem(Kind::Unsupported, "attribute '" + name + "' does not exist in version " +
+                                                      std::to_string(version) + " of this operator"));
+      continue;
+    }
+    // `output_dtype = 0` and the like mean "not given".
+    if (entry->kind == AttributeKind::DataType && attribute->i() == 0 && !entry->required)
+      continue;
+    Proto::AttributeType type = typeOf(*attribute);
+    bool emptyList = type == Proto::UNDEFINED && protoType(entry->kind) >= Proto::FLOATS;
+    if (type != protoType(entry->kind) && !emptyList) {
+      good = succeeded(problem(Kind::Broken, "expected attribute '" + name + "' of type " +
+                                                 std::to_string(protoType(entry->kind)) + " but got " +
+                                                 std::to_string(type) + " (AttributeProto.AttributeType)"));
+      continue;
+    }
+    Attribute value = convert(*attribute, entry->kind);
+    if (!value)
+      good = false;
+    else if (entry->legacy)
+      legacy[name] = value;
+    else
+      attributes.set(name, value);
+  }
+  for (const AttributeRecord &entry : recordOf->attributes)
+    if (entry.required && version >= entry.from && version < entry.until && !node.attributes.count(entry.name.str()))
+      good = succeeded(problem(Kind::Broken, "expected attribute '" + entry.name.str() + "' but got none"));
+  return good;
+}
+
+/// Attributes that take the operand's element type were read as fp32.
+static void retypeScalars(const OpRecord &record, NamedAttrList &attributes, Type element) {
+  for (const AttributeRecord &entry : record.attributes) {
+    auto value = dyn_cast_or_null<FloatAttr>(attributes.get(entry.name));
+    if (entry.kind != AttributeKind::Scalar || !value || value.getType() == element)
+      continue;
+    double number = value.getValueAsDouble();
+    if (isa<FloatType>(element))
+      attributes.set(entry.name, FloatAttr::get(element, number));
+    else if (isa<IntegerType>(element))
+      attributes.set(entry.name, IntegerAttr::get(element, llvm::APInt(element.getIntOrFloatBitWidth(), number, true,
+                                                                       /*implicitTrunc=*/true)));
+  }
+}
+
+Operation *NodeImporter::create(const OpRecord &record, const Groups &groups, ArrayRef<NamedAttribute> given,
+                                ArrayRef<bool> results) {
+  OperationState state(loc, record.operation);
+  SmallVector<int32_t> operandSizes, resultSizes;
+  for (const auto &group : groups) {
+    state.addOperands(group);
+    operandSizes.push_back(group.size());
+  }
+  NamedAttrList list(given);
+  if (!state.operands.empty())
+    retypeScalars(record, list, cast<ShapedType>(state.operands.front().getType()).getElementType());
+  state.attributes = std::move(list);
+  if (record.operandSegments)
+    state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(operandSizes));
+  // Inference replaces these types.
+  Type unknown = UnrankedTensorType::get(builder.getF32Type());
+  for (bool present : results) {
+    resultSizes.push_back(present);
+    if (present)
+      state.addTypes(unknown);
+  }
+  if (record.resultSegments)
+    state.addAttribute("resultSegmentSizes", builder.getDenseI32ArrayAttr(resultSizes));
+  Operation *op = builder.create(state);
+  trn::onnx::Inference inference(op);
+  std::string message;
+  if (failed(inference.run())) {
+    message = inference.message();
+  } else {
+    inference.commit();
+    ScopedDiagnosticHandler collect(builder.getContext(), [&](Diagnostic &diagnostic) {
+      if (message.empty())
+        message = diagnostic.str();
+      return success();
+    });
+    if (succeeded(verify(op, /*verifyRecursively=*/false)))
+      return op;
+  }
+  op->erase();
+  (void)problem(Kind::Broken, message);
+  return nullptr;
+}
+
+Value NodeImporter::createSimple(StringRef name, ArrayRef<Value> values, ArrayRef<NamedAttribute> given) {
+  const OpRecord *target = trn::onnx::findRecord("", name);
+  assert(target && "upgrade steps name operators that have a record");
+  Groups groups(target->operands.size());
+  for (auto [i, value] : llvm::enumerate(values))
+    if (value)
+      groups[i].push_back(value);
+  Operation *op = create(*target, groups, given, {true});
+  return op ? op->getResult(0) : Value();
+}
+
+LogicalResult NodeImporter::buildDefault() {
+  SmallVector<bool> results;
+  auto named = [&](size_t i) { return i < node.outputs.size() && !node.outputs[i].empty(); };
+  SmallVector<size_t> outputOf; // the node's output behind each result
+  size_t next = 0;
+  for (const trn::onnx::ResultRecord &result : recordOf->results) {
+    size_t count = result.arity == Arity::Variadic ? node.outputs.size() - std::min(next, node.outputs.size()) : 1;
+    for (size_t i = 0; i < count; ++i, ++next) {
+      bool present = result.arity != Arity::Optional || named(next);
+      // Without segments an absent optional result is simply not there.
+      if (present || recordOf->resultSegments)
+        results.push_back(present);
+      if (present)
+        outputOf.push_back(next);
+    }
+  }
+  for (size_t i = next; i < node.outputs.size(); ++i)
+    if (named(i))
+      return problem(Kind::Unsupported, "output '" + node.outputs[i] + "' is not supported",
+                     "export the model for inference");
+  Operation *op = create(*recordOf, operands, attributes, results);
+  if (!op)
+    return failure();
+  for (auto [result, output] : llvm::zip(op->getResults(), outputOf))
+    if (named(output))
+      values[node.outputs[output]] = result;
+  return success();
+}
+
+bool NodeImporter::importConstant() {
+  MLIRContext *context = builder.getContext();
+  if (node.attributes.size() != 1)
+    return succeeded(
+        problem(Kind::Broken, "expected one attribute with a value but got " + std::to_string(node.attributes.size())));
+  const auto &[name, attribute] = *node.attributes.begin();
+  ElementsAttr value;
+  std::string error = "values of this kind ('" + name + "') are not supported";
+  auto vectorOf = [&](Type element, int64_t size) { return RankedTensorType::get({size}, element); };
+  if (name == "value") {
+    value = file.constant(*context, attribute->t(), node.name, error);
+  } else if (name == "value_int") {
+    value = makeIntegers(RankedTensorType::get({}, builder.getI64Type()), {attribute->i()});
+  } else if (name == "value_ints") {
+    value = makeIntegers(vectorOf(builder.getI64Type(), attribute->ints_size()),
+                         SmallVector<int64_t>(attribute->ints().begin(), attribute->ints().end()));
+  } else if (name == "value_float") {
+    value = DenseElementsAttr::get(RankedTensorType::get({}, builder.getF32Type()), attribute->f());
+  } else if (name == "value_floats") {
+    SmallVector<float> floats(attribute->floats().begin(), attribute->floats().end());
+    value = DenseElementsAttr::get(vectorOf(builder.getF32Type(), floats.size()), ArrayRef<float>(floats));
+  }
+  if (!value)
+    return succeeded(problem(Kind::Unsupported, error));
+  return succeeded(define(trn::onnx::WeightOp::create(builder, loc, value)));
+}

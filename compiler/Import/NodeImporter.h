@@ -1,0 +1,76 @@
+//===- NodeImporter.h - from one ONNX node to operations ------------------===//
+//
+// Owns the translation of one node by its operator's record: version, arity, attributes, upgrade steps. Refuses every
+// attribute, input and output that the record does not list for the node's version.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "compiler/Import/FlatGraph.h"
+#include "dialects/ONNX/OpRecords.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace trn {
+
+/// Values by name. A name that maps to null belongs to a node that has a problem.
+using ValueMap = std::map<std::string, mlir::Value>;
+
+class NodeImporter {
+public:
+  using Groups = llvm::SmallVector<llvm::SmallVector<mlir::Value, 1>, 4>;
+
+  NodeImporter(mlir::OpBuilder &builder, ModelFile &file, const FlatNode &node, ValueMap &values,
+               Diagnostics &problems);
+
+  /// Checks the node against its record and builds its operations; every problem is reported. All outputs are defined
+  /// afterwards, as null when the node could not be built.
+  void run();
+
+  // What upgrade steps use.
+  mlir::OpBuilder &builder;
+  mlir::NamedAttrList attributes;
+  std::map<std::string, mlir::Attribute> legacy;
+  Groups operands; ///< one group for each operand of the record
+
+  mlir::Location location() const { return loc; }
+  /// Builds the node's own operation and defines its outputs.
+  mlir::LogicalResult buildDefault();
+  /// Builds `record`'s operation with one result for each true entry of `results`, or null after a problem.
+  mlir::Operation *create(const onnx::OpRecord &record, const Groups &operands,
+                          llvm::ArrayRef<mlir::NamedAttribute> attributes, llvm::ArrayRef<bool> results);
+  /// `create` for an operator with single operands and one result.
+  mlir::Value createSimple(llvm::StringRef op, llvm::ArrayRef<mlir::Value> operands,
+                           llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  /// Defines the node's first output.
+  mlir::LogicalResult define(mlir::Value value);
+  mlir::LogicalResult problem(Problem::Kind kind, std::string reason, std::string hint = "");
+  const onnx::OpRecord &record() const { return *recordOf; }
+
+private:
+  bool checkRecord();
+  bool importConstant();
+  bool readOperands();
+  bool readAttributes();
+  mlir::Attribute convert(const ::onnx::AttributeProto &attribute, onnx::AttributeKind kind);
+  void defineAll(mlir::Value value);
+
+  ModelFile &file;
+  const FlatNode &node;
+  ValueMap &values;
+  Diagnostics &problems;
+  mlir::Location loc;
+  const onnx::OpRecord *recordOf = nullptr;
+  int version = 0;
+  bool poisoned = false; ///< an input belongs to a node with a problem
+};
+
+/// The location of a node: its name over its position in the model file.
+mlir::Location nodeLocation(mlir::MLIRContext &context, llvm::StringRef name, llvm::StringRef fileName, int64_t index);
+
+namespace upgrade {
+#define ONNX_UPGRADE(name) mlir::LogicalResult name(NodeImporter &node);
+#include "dialects/ONNX/Upgrades.inc"
+#undef ONNX_UPGRADE
+} // namespace upgrade
+
+} // namespace trn
