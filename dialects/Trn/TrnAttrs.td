@@ -26,24 +26,33 @@ def Trn_PSUMAttr : Trn_Attr<"PSUM", "psum"> { let summary = "the partial sum buf
 // Enumerations
 //===--------------------------------------------------------------------------===//
 
-def Trn_AluAttr : EnumAttr<Trn_Dialect, Trn_AluOp, "alu"> { let assemblyFormat = "`<` $value `>`"; }
-def Trn_ActAttr : EnumAttr<Trn_Dialect, Trn_ActivationFunc, "act"> { let assemblyFormat = "`<` $value `>`"; }
+/// An enumeration of the ISA library as an attribute of this dialect: #trn.alu<add>.
+class Trn_IsaEnumAttr<EnumInfo enum, string mnemonic> : EnumAttr<Trn_Dialect, enum, mnemonic> {
+  let cppNamespace = "::trn::ir";
+  let assemblyFormat = "`<` $value `>`";
+}
+def Trn_AluAttr : Trn_IsaEnumAttr<Trn_AluOp, "alu">;
+def Trn_ActAttr : Trn_IsaEnumAttr<Trn_ActivationFunc, "act">;
 
 def Trn_Engine : I32EnumAttr<"Engine", "instruction queue",
     [I32EnumAttrCase<"PE", 0>, I32EnumAttrCase<"ACT", 1>, I32EnumAttrCase<"DVE", 2>, I32EnumAttrCase<"POOL", 3>,
      I32EnumAttrCase<"SP", 4>]> {
   let cppNamespace = "::trn::isa";
   let genSpecializedAttr = 0;
+  let stringToSymbolFnName = "parseEngine";
+  let symbolToStringFnName = "::trn::isa::name";
 }
-def Trn_EngineAttr : EnumAttr<Trn_Dialect, Trn_Engine, "engine"> { let assemblyFormat = "`<` $value `>`"; }
+def Trn_EngineAttr : Trn_IsaEnumAttr<Trn_Engine, "engine">;
 
 def Trn_GlobalKind : I32EnumAttr<"GlobalKind", "what a global buffer is for",
     [I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Output", 1, "output">,
      I32EnumAttrCase<"Weight", 2, "weight">]> {
   let cppNamespace = "::trn::ir";
   let genSpecializedAttr = 0;
+  let stringToSymbolFnName = "parseGlobalKind";
+  let symbolToStringFnName = "::trn::ir::name";
 }
-def Trn_GlobalKindAttr : EnumAttr<Trn_Dialect, Trn_GlobalKind, "kind"> { let assemblyFormat = "`<` $value `>`"; }
+def Trn_GlobalKindAttr : EnumAttr<Trn_Dialect, Trn_GlobalKind, "kind">;
 
 //===--------------------------------------------------------------------------===//
 // Operands and synchronisation of scheduled instructions

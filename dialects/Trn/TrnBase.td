@@ -21,6 +21,13 @@ def Trn_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let extraClassDeclaration = [{
+    /// Adds operations of one translation unit: those of each engine live in their own.
+    template <typename... Ops> void addOps() { addOperations<Ops...>(); }
+  private:
+    void registerAttributes();
+  public:
+  }];
 }
 
 #endif // TRN_BASE_TD

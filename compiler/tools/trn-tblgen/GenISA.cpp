@@ -166,7 +166,7 @@ static void emitTables(raw_ostream &os, ArrayRef<InstRecord> insts) {
       for (const OperandRecord &o : inst.operands)
         os << "  {" << quoted(o.name) << ", Role::" << o.role << ", static_cast<uint8_t>(" << mask(o.spaces, "Space")
            << "), " << mask(o.dtypes, "DType") << ", " << o.maxRank << ", " << (o.optional ? "true" : "false") << ", "
-           << (o.scalar ? "true" : "false") << "},\n";
+           << (o.scalar ? "true" : "false") << ", " << (o.defaultImmediate.empty() ? "false" : "true") << "},\n";
       os << "};\n";
     }
     if (!inst.attrs.empty()) {

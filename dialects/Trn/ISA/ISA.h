@@ -28,7 +28,8 @@ struct OperandInfo {
   uint64_t dtypes; ///< bits maskOf(DType)
   uint8_t maxRank;
   bool optional;
-  bool scalar; ///< a Scalar: immediate or one value per partition
+  bool scalar;     ///< a Scalar: immediate or one value per partition
+  bool hasDefault; ///< a Scalar that may be left out of the dialect's operation; the struct's initial value holds
 };
 
 /// The record of one attribute; the range is that of integers, 0 and 0 when there is none.

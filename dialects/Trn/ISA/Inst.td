@@ -49,6 +49,9 @@ class Operand<string name_, string role_, list<string> spaces_, list<string> dty
   dag ods = !if(scalar_, !dag(ins, [Optional<AnyMemRef>, OptionalAttr<F32Attr>], [name_, name_ # "_imm"]),
                 !if(optional_, !dag(ins, [Optional<AnyMemRef>], [name_]), !dag(ins, [AnyMemRef], [name_])));
   bit named = !or(optional_, scalar_); // printed as name(%x : type)
+  // In the builder: one argument, and what it passes on for `ods`.
+  CArg builderArg = CArg<!if(scalar_, "::trn::ir::ScalarArg", "::mlir::Value")>;
+  string builderExpr = !if(scalar_, name_ # ".value, " # name_ # ".attr($_builder)", name_);
 }
 class In<string name, list<string> spaces, list<string> dtypes, int maxRank = 4>
     : Operand<name, "In", spaces, dtypes, maxRank>;
@@ -69,51 +72,69 @@ class OptionalScalarIn<string name, list<string> dtypes = kFp32>
 //===--------------------------------------------------------------------------===//
 
 /// kind: enum, bool, int, float, ints or pattern.
-class InstAttr<string name_, string kind_, dag ods_> {
+class InstAttr<string name_, string kind_, dag ods_, CArg builderArg_, string builderExpr_> {
   string name = name_;
   string kind = kind_;
   dag ods = ods_;
+  CArg builderArg = builderArg_; // as for Operand
+  string builderExpr = builderExpr_;
   string enum = "";        // enum: the class
   string initializer = ""; // C++ value when the attribute is absent
   int low = 0;             // int, ints: legal range
   int high = 0;
   int length = 0;          // ints: number of entries
 }
-class AluAttr<string name> : InstAttr<name, "enum", !dag(ins, [Trn_AluAttr], [name])> {
-  let enum = "AluOp";
+class EnumInstAttr<string name, string enumClass, Attr odsAttr, string storage, string default>
+    : InstAttr<name, "enum", !dag(ins, [odsAttr], [name]),
+               CArg<"::trn::isa::" # enumClass, !if(!empty(default), "", "::trn::isa::" # default)>,
+               "::trn::ir::" # storage # "::get($_builder.getContext(), " # name # ")"> {
+  let enum = enumClass;
+}
+class AluAttr<string name> : EnumInstAttr<name, "AluOp", Trn_AluAttr, "AluOpAttr", ""> {
   let initializer = "AluOp::Add";
 }
 class DefaultAluAttr<string name, AluOp op>
-    : InstAttr<name, "enum", !dag(ins, [DefaultValuedAttr<Trn_AluAttr, "::trn::isa::AluOp::" # op.symbol>], [name])> {
-  let enum = "AluOp";
+    : EnumInstAttr<name, "AluOp", DefaultValuedAttr<Trn_AluAttr, "::trn::isa::AluOp::" # op.symbol>, "AluOpAttr",
+                   "AluOp::" # op.symbol> {
   let initializer = "AluOp::" # op.symbol;
 }
-class ActAttr<string name> : InstAttr<name, "enum", !dag(ins, [Trn_ActAttr], [name])> {
-  let enum = "ActivationFunc";
+class ActAttr<string name> : EnumInstAttr<name, "ActivationFunc", Trn_ActAttr, "ActivationFuncAttr", ""> {
   let initializer = "ActivationFunc::Copy";
 }
 /// False when absent.
-class FlagAttr<string name> : InstAttr<name, "bool", !dag(ins, [UnitAttr], [name])> { let initializer = "false"; }
+class FlagAttr<string name>
+    : InstAttr<name, "bool", !dag(ins, [UnitAttr], [name]), CArg<"bool", "false">,
+               name # " ? $_builder.getUnitAttr() : ::mlir::UnitAttr()"> {
+  let initializer = "false";
+}
 /// True when absent.
 class TrueByDefaultAttr<string name>
-    : InstAttr<name, "bool", !dag(ins, [DefaultValuedAttr<BoolAttr, "true">], [name])> {
+    : InstAttr<name, "bool", !dag(ins, [DefaultValuedAttr<BoolAttr, "true">], [name]), CArg<"bool", "true">,
+               "$_builder.getBoolAttr(" # name # ")"> {
   let initializer = "true";
 }
 class IntAttr<string name, int low_, int high_, int default = low_>
-    : InstAttr<name, "int", !dag(ins, [DefaultValuedAttr<I32Attr, !cast<string>(default)>], [name])> {
+    : InstAttr<name, "int", !dag(ins, [DefaultValuedAttr<I32Attr, !cast<string>(default)>], [name]),
+               CArg<"int32_t", !cast<string>(default)>, "$_builder.getI32IntegerAttr(" # name # ")"> {
   let initializer = !cast<string>(default);
   let low = low_;
   let high = high_;
 }
-class FloatAttr<string name> : InstAttr<name, "float", !dag(ins, [F32Attr], [name])> { let initializer = "0.0f"; }
+class FloatAttr<string name>
+    : InstAttr<name, "float", !dag(ins, [F32Attr], [name]), CArg<"float">, "$_builder.getF32FloatAttr(" # name # ")"> {
+  let initializer = "0.0f";
+}
 class IntsAttr<string name, int length_, int low_, int high_>
-    : InstAttr<name, "ints", !dag(ins, [DenseI32ArrayAttr], [name])> {
+    : InstAttr<name, "ints", !dag(ins, [DenseI32ArrayAttr], [name]), CArg<"::llvm::ArrayRef<int32_t>">,
+               "$_builder.getDenseI32ArrayAttr(" # name # ")"> {
   let length = length_;
   let low = low_;
   let high = high_;
 }
 /// Up to four pairs [step, count], slowest first, flattened in the dialect.
-class PatternAttr<string name> : InstAttr<name, "pattern", !dag(ins, [DenseI64ArrayAttr], [name])>;
+class PatternAttr<string name>
+    : InstAttr<name, "pattern", !dag(ins, [DenseI64ArrayAttr], [name]), CArg<"::llvm::ArrayRef<int64_t>">,
+               "$_builder.getDenseI64ArrayAttr(" # name # ")">;
 
 //===--------------------------------------------------------------------------===//
 // Rules and costs
@@ -170,11 +191,24 @@ class InstFormat<list<Operand> operands, string extra> {
   string ret = outsText # insText # optionalText # " " # extra # " attr-dict";
 }
 
+/// The one builder: operands, then attributes; what later stages decide stays absent. Scalars take a value or a float.
+class InstBuilder<list<Operand> operands, list<InstAttr> attrs, string extra> {
+  list<CArg> types = !listconcat(!foreach(o, operands, o.builderArg), !foreach(a, attrs, a.builderArg),
+                                 !if(!empty(extra), []<CArg>, [CArg<"::mlir::Value", "{}">]));
+  list<string> names = !listconcat(!foreach(o, operands, o.name), !foreach(a, attrs, a.name),
+                                   !if(!empty(extra), []<string>, [extra]));
+  list<string> exprs = !listconcat(!foreach(o, operands, o.builderExpr), !if(!empty(extra), []<string>, [extra]),
+                                   !foreach(a, attrs, a.builderExpr));
+  OpBuilder ret = OpBuilder<!dag(ins, types, names),
+      "    build($_builder, $_state" # !interleave(!foreach(e, exprs, ", " # e), "") # ", ::mlir::ArrayAttr(), " #
+      "::trn::ir::EngineAttr(), ::mlir::IntegerAttr(), ::mlir::IntegerAttr(), ::mlir::IntegerAttr(), " #
+      "::trn::ir::WaitAttr(), ::trn::ir::UpdateAttr());">;
+}
+
 /// An instruction. `opcode` is its number in executables: never reused, never changed.
 class Inst<string mnemonic_, int opcode_, list<Operand> operandRecords, list<InstAttr> attrRecords, list<string> engines_,
-           dag extraOperand = (ins), string extraFormat = "">
-    : Op<Trn_Dialect, mnemonic_,
-         InstTraits<operandRecords, !if(!empty(extraFormat), []<string>, [extraFormat])>.ret> {
+           string predicate = "">
+    : Op<Trn_Dialect, mnemonic_, InstTraits<operandRecords, !if(!empty(predicate), []<string>, [predicate])>.ret> {
   int opcode = opcode_;
   list<Operand> operands = operandRecords;
   list<InstAttr> instAttrs = attrRecords;
@@ -188,13 +222,17 @@ class Inst<string mnemonic_, int opcode_, list<Operand> operandRecords, list<Ins
   string readsDestination = "";
 
   // Declared attributes that later stages fill in; see InstructionOpInterface.
-  let arguments = !con(!foldl((ins), operandRecords, acc, o, !con(acc, o.ods)), extraOperand,
+  let arguments = !con(!foldl((ins), operandRecords, acc, o, !con(acc, o.ods)),
+                       // `predicate` names an i1 operand that no instruction has: it is gone before `scheduled`.
+                       !if(!empty(predicate), (ins), !dag(ins, [Optional<I1>], [predicate])),
                        !foldl((ins), attrRecords, acc, a, !con(acc, a.ods)),
                        (ins OptionalAttr<ArrayAttr>:$aps, OptionalAttr<Trn_EngineAttr>:$engine,
                             OptionalAttr<I32Attr>:$ring, OptionalAttr<I64Attr>:$issue, OptionalAttr<I64Attr>:$completion,
                             OptionalAttr<Trn_WaitAttr>:$wait, OptionalAttr<Trn_UpdateAttr>:$update));
   let results = (outs);
-  let assemblyFormat = InstFormat<operandRecords, extraFormat>.ret;
+  let assemblyFormat = InstFormat<operandRecords, !if(!empty(predicate), "",
+                                  "(`" # predicate # "` `(` $" # predicate # "^ `)`)?")>.ret;
+  let builders = [InstBuilder<operandRecords, attrRecords, predicate>.ret];
   let hasVerifier = 1;
 }
 

@@ -11,7 +11,7 @@ defvar kMatmulIn = ["BF16", "F16", "F32", "TF32", "F8E3", "F8E4", "F8E5", "F8E4F
 def NcMatmulOp : Inst<"nc_matmul", 0x10,
     [InOut<"dst", ["PSUM"], ["F32", "BF16"]>, In<"stationary", ["SBUF"], kMatmulIn>, In<"moving", ["SBUF"], kMatmulIn>],
     [FlagAttr<"accumulate">, TrueByDefaultAttr<"load_stationary">], ["PE"],
-    (ins Optional<I1>:$accumulate_if), "(`accumulate_if` `(` $accumulate_if^ `)`)?"> {
+    "accumulate_if"> {
   let summary = "matrix multiplication into PSUM";
   let description = [{
     dst[m, n] (+)= sum over k of stationary[k, m] * moving[k, n], with k the partition of both inputs, m the partition

@@ -28,8 +28,8 @@ def IotaOp : Inst<"iota", 0x60, [Out<"dst", kSbuf, kCompute>],
 }
 
 def AffineSelectOp : Inst<"affine_select", 0x61, [Out<"dst", kSbuf, kCompute>, In<"on_true", kSbuf, kCompute>],
-    [PatternAttr<"pattern">, IntAttr<"offset", -16777216, 16777216, 0>, IntAttr<"channel_multiplier", -16777216, 16777216, 0>,
-     AluAttr<"compare">, FloatAttr<"on_false">], ["POOL"]> {
+    [PatternAttr<"pattern">, AluAttr<"compare">, FloatAttr<"on_false">, IntAttr<"offset", -16777216, 16777216, 0>,
+     IntAttr<"channel_multiplier", -16777216, 16777216, 0>], ["POOL"]> {
   let summary = "(index pattern compared with 0) ? on_true : on_false";
   let description = [{
     The affine value of `iota` is compared with zero; where that holds the element of on_true is taken, else the constant

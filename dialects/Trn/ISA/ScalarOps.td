@@ -62,6 +62,8 @@ def Trn_AluOp : I32EnumAttr<"AluOp", "elementwise ALU operator",
      AluBitwiseAnd, AluBitwiseOr, AluBitwiseXor, AluShiftLeft, AluShiftRight, AluShiftRightArith]> {
   let cppNamespace = "::trn::isa";
   let genSpecializedAttr = 0;
+  let stringToSymbolFnName = "parseAluOp";
+  let symbolToStringFnName = "::trn::isa::name";
 }
 
 //===--------------------------------------------------------------------------===//
@@ -109,6 +111,8 @@ def Trn_ActivationFunc : I32EnumAttr<"ActivationFunc", "activation function",
      ActGeluSigmoid, ActMish, ActSoftplus, ActGelu, ActErf, ActSqrt, ActRsqrt, ActReciprocal, ActSin, ActArctan]> {
   let cppNamespace = "::trn::isa";
   let genSpecializedAttr = 0;
+  let stringToSymbolFnName = "parseActivationFunc";
+  let symbolToStringFnName = "::trn::isa::name";
 }
 
 //===--------------------------------------------------------------------------===//

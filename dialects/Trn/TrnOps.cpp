@@ -1,0 +1,145 @@
+//===- TrnOps.cpp - buffers, globals and scalar functions -----------------===//
+//
+// Owns the verifiers, folders and syntax of the operations that are no instruction.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Trn/TrnOps.h"
+#include "dialects/Trn/Registration.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace trn;
+using namespace trn::ir;
+
+//===----------------------------------------------------------------------===//
+// trn.alloc, trn.global, trn.get_global
+//===----------------------------------------------------------------------===//
+
+LogicalResult AllocOp::verify() {
+  MemRefType type = cast<MemRefType>(getMemref().getType());
+  std::optional<isa::Space> space = spaceOf(type);
+  if (!space)
+    return emitOpError("expected memory space #trn.sbuf, #trn.psum or #trn.hbm, but got type ") << type;
+  if (!type.hasStaticShape())
+    return emitOpError("expected a static shape, but got ") << type;
+  if (!type.getLayout().isIdentity())
+    return emitOpError("expected the default layout, but got ") << type;
+  const isa::DeviceInfo &device = isa::widestDevice();
+  if (*space != isa::Space::HBM && (type.getRank() == 0 || type.getDimSize(0) > device.partitions))
+    return emitOpError("expected dimension 0 to be at most ")
+           << device.partitions << " partitions (A2), but got " << type;
+  if (std::optional<int64_t> address = getAddress(); address && *address < 0)
+    return emitOpError("expected an address of at least 0, but got ") << *address;
+  return success();
+}
+
+LogicalResult GlobalOp::verify() {
+  MemRefType type = getMemRefType();
+  if (spaceOf(type) != isa::Space::HBM)
+    return emitOpError("expected memory space #trn.hbm, but got type ") << type;
+  if (!type.hasStaticShape())
+    return emitOpError("expected a static shape, but got ") << type;
+  bool isWeight = getKind() == GlobalKind::Weight;
+  if (isWeight != getValue().has_value())
+    return emitOpError(isWeight ? "expected a 'value' for a weight" : "expected a 'value' for weights only");
+  if (!isWeight && getTransforms())
+    return emitOpError("expected 'transforms' for weights only");
+  return success();
+}
+
+LogicalResult GetGlobalOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto global = symbolTable.lookupNearestSymbolFrom<GlobalOp>(*this, getNameAttr());
+  if (!global)
+    return emitOpError("'") << getName() << "' does not name a trn.global";
+  if (global.getType() == getMemref().getType())
+    return success();
+  InFlightDiagnostic diag = emitOpError("expected the type of the global, ")
+                            << global.getType() << ", but got " << getMemref().getType();
+  diag.attachNote(global.getLoc()) << "the global is here";
+  return diag;
+}
+
+//===----------------------------------------------------------------------===//
+// trn.scalar
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseActivationName(OpAsmParser &parser, ActivationFuncAttr &func) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<isa::ActivationFunc> value = isa::parseActivationFunc(std::string_view(keyword.data(), keyword.size()));
+  if (!value)
+    return parser.emitError(loc, "expected an activation function, but got '") << keyword << "'";
+  func = ActivationFuncAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+static void printActivationName(OpAsmPrinter &printer, Operation *, ActivationFuncAttr func) {
+  printer << isa::name(func.getValue());
+}
+
+LogicalResult ScalarOp::verify() {
+  if (scalarOpInfo(*this))
+    return success();
+  return emitOpError("expected a function that arith and math do not have, but got '")
+         << isa::name(getFunc()) << "'; use math." << isa::name(getFunc()) << " or an arith operation";
+}
+
+/// The function in double precision; none for those that are composed elsewhere. The formulas are those of ScalarOps.td.
+static std::optional<double> evaluate(isa::ActivationFunc func, double x) {
+  auto sigmoid = [](double v) { return 1.0 / (1.0 + std::exp(-v)); };
+  auto softplus = [](double v) { return std::max(v, 0.0) + std::log1p(std::exp(-std::abs(v))); };
+  switch (func) {
+  case isa::ActivationFunc::Sigmoid:
+    return sigmoid(x);
+  case isa::ActivationFunc::Silu:
+    return x * sigmoid(x);
+  case isa::ActivationFunc::Gelu:
+    return x / 2 * (1.0 + std::erf(x / std::sqrt(2.0)));
+  case isa::ActivationFunc::GeluTanh:
+    return x / 2 * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
+  case isa::ActivationFunc::GeluSigmoid:
+    return x * sigmoid(1.702 * x);
+  case isa::ActivationFunc::Mish:
+    return x * std::tanh(softplus(x));
+  case isa::ActivationFunc::Softplus:
+    return softplus(x);
+  case isa::ActivationFunc::Sign:
+    return std::isnan(x) ? x : static_cast<double>((x > 0) - (x < 0));
+  case isa::ActivationFunc::Square:
+    return x * x;
+  case isa::ActivationFunc::Relu:
+    return std::isnan(x) ? x : std::max(x, 0.0);
+  case isa::ActivationFunc::Reciprocal:
+    return 1.0 / x;
+  default:
+    return std::nullopt;
+  }
+}
+
+OpFoldResult ScalarOp::fold(FoldAdaptor adaptor) {
+  auto constant = dyn_cast_or_null<FloatAttr>(adaptor.getOperand());
+  if (!constant)
+    return {};
+  APFloat input = constant.getValue();
+  bool lossy = false;
+  input.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+  std::optional<double> value = evaluate(getFunc(), input.convertToDouble());
+  if (!value)
+    return {};
+  APFloat result(*value);
+  result.convert(cast<FloatType>(getType()).getFloatSemantics(), APFloat::rmNearestTiesToEven, &lossy);
+  return FloatAttr::get(getType(), result);
+}
+
+#define GET_OP_CLASSES
+#include "dialects/Trn/TrnOps.cpp.inc"
+
+void trn::ir::addTrnOps(TrnDialect &dialect) {
+  dialect.addOps<
+#define GET_OP_LIST
+#include "dialects/Trn/TrnOps.cpp.inc"
+      >();
+}

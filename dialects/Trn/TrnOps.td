@@ -1,0 +1,83 @@
+//===- TrnOps.td - operations that are no instruction ----------*- tablegen -*-===//
+//
+// Owns buffers, globals and pure scalar functions. Instructions: ISA/*.td.
+//
+//===--------------------------------------------------------------------------===//
+#ifndef TRN_OPS_TD
+#define TRN_OPS_TD
+
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/Trn/TrnAttrs.td"
+
+class Trn_Op<string mnemonic, list<Trait> traits = []> : Op<Trn_Dialect, mnemonic, traits>;
+
+def AllocOp : Trn_Op<"alloc"> {
+  let summary = "one buffer in SBUF, PSUM or HBM scratch";
+  let description = [{
+    The base of all accesses to one buffer. `address` is decided by the stage `allocated`: bytes inside each partition
+    (SBUF, PSUM) or bytes inside the scratch buffer of device memory. On chip, dimension 0 is the partition and the type
+    has its default layout.
+
+    ```mlir
+    %0 = trn.alloc : memref<128x4x56xbf16, #trn.sbuf>
+    %1 = trn.alloc {address = 2048 : i64} : memref<128x512xf32, #trn.psum>
+    ```
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$address);
+  let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$memref);
+  let assemblyFormat = "attr-dict `:` type($memref)";
+  let hasVerifier = 1;
+}
+
+def GlobalOp : Trn_Op<"global", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "an input, an output or a weight in device memory";
+  let description = [{
+    `io_name` is the ONNX name of an input or output. A weight has a `value` (a resource that is never copied) and
+    optionally `transforms`, which are applied lazily when bytes are written; the type is that after the transforms.
+
+    ```mlir
+    trn.global @x kind(input) io_name "x" : memref<1x3x224x224xf32, #trn.hbm>
+    trn.global @w kind(weight) value(dense<1.0> : tensor<128x8xf32>) : memref<128x8xf32, #trn.hbm>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Trn_GlobalKindAttr:$kind, OptionalAttr<StrAttr>:$io_name,
+                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<ArrayAttr>:$transforms,
+                       TypeAttrOf<AnyMemRef>:$type);
+  let assemblyFormat = [{
+    $sym_name `kind` `(` $kind `)` (`io_name` $io_name^)? (`value` `(` $value^ `)`)?
+    (`transforms` `(` $transforms^ `)`)? attr-dict `:` $type
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MemRefType getMemRefType() { return ::llvm::cast<::mlir::MemRefType>(getType()); }
+  }];
+  let hasVerifier = 1;
+}
+
+def GetGlobalOp : Trn_Op<"get_global", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the memref of a global";
+  let arguments = (ins FlatSymbolRefAttr:$name);
+  let results = (outs AnyMemRef:$memref);
+  let assemblyFormat = "$name attr-dict `:` type($memref)";
+}
+
+def Trn_ScalarOp : Trn_Op<"scalar", [Pure, SameOperandsAndResultType]> {
+  let summary = "a scalar function that arith and math do not have";
+  let description = [{
+    One of the activation functions whose row in ScalarOps.td is `trn.scalar.<name>`; functions that math has are refused,
+    so that each function has one form. Lives in bodies of linalg operations.
+
+    ```mlir
+    %1 = trn.scalar sigmoid %0 : f32
+    ```
+  }];
+  let arguments = (ins Trn_ActAttr:$func, AnyFloat:$operand);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "custom<ActivationName>($func) $operand attr-dict `:` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // TRN_OPS_TD
