@@ -1,0 +1,378 @@
+//===- Check.cpp - the static checker of executables -----------------------===//
+//
+// See Check.h. Two passes: Order.cpp establishes what each command knows at issue; this file then walks the commands in
+// one legal order, keeps a shadow of every memory, and asks for each pair of accesses that share bytes whether the
+// earlier one is guaranteed to precede the later one.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/check/Check.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include <algorithm>
+#include <tuple>
+
+namespace trn::rt {
+
+const char *name(FindingKind kind) {
+  switch (kind) {
+  case FindingKind::Deadlock: return "deadlock";
+  case FindingKind::AmbiguousCount: return "ambiguous-count";
+  case FindingKind::BadUpdate: return "bad-update";
+  case FindingKind::SharedRing: return "shared-ring";
+  case FindingKind::ReadAfterWrite: return "race-read-after-write";
+  case FindingKind::WriteAfterRead: return "race-write-after-read";
+  case FindingKind::WriteAfterWrite: return "race-write-after-write";
+  case FindingKind::UnsetRead: return "unset-read";
+  case FindingKind::UnsetOutput: return "unset-output";
+  case FindingKind::OutOfBounds: return "out-of-bounds";
+  case FindingKind::ReadOnlyWrite: return "read-only-write";
+  case FindingKind::WrongAccumulate: return "wrong-accumulate";
+  case FindingKind::WrongTable: return "wrong-table";
+  case FindingKind::WrongStationary: return "wrong-stationary";
+  case FindingKind::IllegalInstruction: return "illegal-instruction";
+  case FindingKind::WrongFlow: return "wrong-flow";
+  case FindingKind::LeftoverSemaphore: return "leftover-semaphore";
+  case FindingKind::Unsupported: return "unsupported";
+  }
+  return "?";
+}
+
+bool operator==(const FlowEdge &a, const FlowEdge &b) { return !(a < b) && !(b < a); }
+bool operator<(const FlowEdge &a, const FlowEdge &b) {
+  return std::tie(a.reader.command, a.reader.operand, a.writer, a.writerOperand) <
+         std::tie(b.reader.command, b.reader.operand, b.writer, b.writerOperand);
+}
+
+std::string CheckReport::str() const {
+  std::string text;
+  for (const Finding &finding : findings)
+    absl::StrAppend(&text, finding.isError ? "error: " : "note: ", finding.message, " [", name(finding.kind), "]\n");
+  const uint64_t described = findings.size();
+  if (errors + notes > described)
+    absl::StrAppend(&text, "… and ", errors + notes - described, " more\n");
+  return text;
+}
+
+namespace {
+
+FindingKind kindOf(SyncProblem::Kind kind) {
+  switch (kind) {
+  case SyncProblem::Kind::Deadlock: return FindingKind::Deadlock;
+  case SyncProblem::Kind::AmbiguousCount: return FindingKind::AmbiguousCount;
+  case SyncProblem::Kind::BadUpdate: return FindingKind::BadUpdate;
+  case SyncProblem::Kind::SharedRing: return FindingKind::SharedRing;
+  case SyncProblem::Kind::LeftoverSemaphore: return FindingKind::LeftoverSemaphore;
+  case SyncProblem::Kind::Unsupported: return FindingKind::Unsupported;
+  }
+  return FindingKind::Unsupported;
+}
+
+/// What an operand does to memory.
+struct OperandUse {
+  const isa::AP *ap;
+  bool reads, writes;
+  const char *name;
+};
+
+class Checker {
+public:
+  Checker(const exe::Executable &exe, const CheckOptions &options)
+      : exe(exe), options(options), commands(exe), device(isa::device(exe.device)) {}
+
+  CheckReport run() {
+    report.commands = commands.size();
+    if (!device) {
+      add(FindingKind::Unsupported, kNoCommand, kNoCommand,
+          absl::StrCat("expected a known device but got '", exe.device, "'"));
+      return std::move(report);
+    }
+    if (options.legality)
+      checkLegality();
+    order = GuaranteedOrder::compute(commands, *device);
+    for (const SyncProblem &problem : order.problems())
+      add(kindOf(problem.kind), problem.command, problem.other, problem.message);
+    // Memory is only judged when every operand stays inside it.
+    if (!checkBounds())
+      return finish();
+    hbm.resize(exe.buffers.size());
+    for (CommandId id : order.linear())
+      visit(id);
+    if (!order.deadlocked())
+      checkOutputs();
+    compareFlow();
+    return finish();
+  }
+
+private:
+  CheckReport finish() {
+    if (!options.recordFlow)
+      report.flow.clear();
+    return std::move(report);
+  }
+
+  void add(FindingKind kind, CommandId command, CommandId other, std::string message) {
+    if (kind != FindingKind::Deadlock && !seen.insert({kind, command, other}).second)
+      return;
+    const bool isError = kind != FindingKind::LeftoverSemaphore;
+    (isError ? report.errors : report.notes) += 1;
+    if (report.findings.size() < options.maxFindings)
+      report.findings.push_back({kind, isError, command, other, std::move(message)});
+  }
+
+  void checkLegality() {
+    std::vector<isa::Violation> violations;
+    for (CommandId id = 0; id < commands.size(); ++id) {
+      const isa::Command &command = commands[id];
+      violations.clear();
+      isa::validate(command.inst, *device, isa::Phase::Address, violations);
+      isa::validateEngine(command.inst, command.engine, *device, violations);
+      for (const isa::Violation &violation : violations)
+        add(FindingKind::IllegalInstruction, id, violation.number,
+            absl::StrCat(commands.describe(id), ": ", violation.message, " (rule ", violation.number, ", ",
+                         violation.source ? violation.source : "ours", ")"));
+    }
+  }
+
+  /// Does every operand of every command lie in memory?
+  bool checkBounds() {
+    bool inside = true;
+    for (CommandId id = 0; id < commands.size(); ++id)
+      forEachUse(commands[id].inst, [&](const OperandUse &use, unsigned) { inside &= isInside(id, use); });
+    return inside;
+  }
+
+  bool isInside(CommandId id, const OperandUse &use) {
+    const isa::AP &ap = *use.ap;
+    auto outside = [&](std::string expected) {
+      add(FindingKind::OutOfBounds, id, kNoCommand,
+          absl::StrCat(commands.describe(id), ": operand '", use.name, "' ", ap.str(), ": expected ", expected));
+      return false;
+    };
+    std::string problem;
+    if (!ap.wellFormed(&problem))
+      return outside(absl::StrCat("a well-formed access pattern but got ", problem));
+    const Box box = boundingBox(ap);
+    if (ap.space == isa::Space::HBM) {
+      if (ap.buffer >= exe.buffers.size())
+        return outside(absl::StrCat("a buffer below ", exe.buffers.size()));
+      const exe::Buffer &buffer = exe.buffers[ap.buffer];
+      if (box.begin < 0 || box.end > static_cast<int64_t>(buffer.bytes))
+        return outside(absl::StrCat("bytes inside [0, ", buffer.bytes, ") of buffer '", buffer.name, "' but got [",
+                                    box.begin, ", ", box.end, ")"));
+      return true;
+    }
+    const int64_t bytes = ap.space == isa::Space::SBUF ? device->sbufBytesUsable
+                                                       : device->psumBanks * device->psumBankBytes;
+    if (box.endPartition > static_cast<int64_t>(device->partitions))
+      return outside(absl::StrCat("partitions inside [0, ", device->partitions, ") but got [", box.firstPartition,
+                                  ", ", box.endPartition, ")"));
+    if (box.begin < 0 || box.end > bytes)
+      return outside(absl::StrCat("bytes inside [0, ", bytes, ") of each partition but got [", box.begin, ", ",
+                                  box.end, ")"));
+    return true;
+  }
+
+  /// Calls f(use, operand index) for each operand in memory.
+  template <typename F> static void forEachUse(const isa::Instruction &inst, F f) {
+    const auto *matmul = std::get_if<isa::NcMatmul>(&inst);
+    unsigned index = 0;
+    isa::forEachOperand(inst, [&](const isa::AP &ap, const isa::OperandInfo &info) {
+      bool reads = info.role != isa::Role::Out, writes = info.role != isa::Role::In;
+      if (matmul && &ap == &matmul->dst)
+        reads = matmul->accumulate;
+      f(OperandUse{&ap, reads, writes, info.name}, index++);
+    });
+  }
+
+  void visit(CommandId id) {
+    const isa::Command &command = commands[id];
+    checkTable(id, command);
+    checkStationary(id, command);
+    // All reads come before all writes: an instruction may overwrite what it reads.
+    forEachUse(command.inst, [&](const OperandUse &use, unsigned index) {
+      if (use.reads)
+        readOperand(id, use, static_cast<uint8_t>(index));
+    });
+    forEachUse(command.inst, [&](const OperandUse &use, unsigned index) {
+      if (use.writes)
+        writeOperand(id, use, static_cast<uint8_t>(index));
+    });
+  }
+
+  /// Inputs and weights are set before the program starts and never change.
+  bool isPreset(const isa::AP &ap) const {
+    if (ap.space != isa::Space::HBM)
+      return false;
+    exe::BufferKind kind = exe.buffers[ap.buffer].kind;
+    return kind == exe::BufferKind::Input || kind == exe::BufferKind::Weight;
+  }
+
+  Shadow &shadow(const isa::AP &ap) {
+    switch (ap.space) {
+    case isa::Space::SBUF: return sbuf;
+    case isa::Space::PSUM: return psum;
+    case isa::Space::HBM: break;
+    }
+    return hbm[ap.buffer];
+  }
+
+  template <typename F> void forEachRegion(const isa::AP &ap, F f) {
+    const bool onChip = ap.space != isa::Space::HBM;
+    const int64_t first = onChip ? ap.startPartition : 0, end = onChip ? first + ap.partitions : 1;
+    for (const ByteRun &run : byteRuns(ap))
+      f(Region{run.begin, run.end, first, end});
+  }
+
+  std::string place(const isa::AP &ap, const Region &region) const {
+    if (ap.space == isa::Space::HBM)
+      return absl::StrCat("bytes [", region.begin, ", ", region.end, ") of buffer '", exe.buffers[ap.buffer].name, "'");
+    std::string text = absl::StrCat(isa::name(ap.space), " bytes [", region.begin, ", ", region.end,
+                                    ") of partitions [", region.firstPartition, ", ", region.endPartition, ")");
+    if (ap.space == isa::Space::PSUM)
+      absl::StrAppend(&text, ", bank ", region.begin / static_cast<int64_t>(device->psumBankBytes));
+    return text;
+  }
+
+  void readOperand(CommandId id, const OperandUse &use, uint8_t index) {
+    if (isPreset(*use.ap))
+      return;
+    ++report.accesses;
+    const bool accumulates = use.writes && use.ap->space == isa::Space::PSUM && device->version < 4;
+    forEachRegion(*use.ap, [&](const Region &region) {
+      shadow(*use.ap).read(region, {id, index}, order[id].thread, [&](Access writer, const Region &part) {
+        if (writer.command == kNoCommand) {
+          add(FindingKind::UnsetRead, id, index,
+              absl::StrCat("unset read: ", commands.describe(id), " reads ", place(*use.ap, part), " (operand '",
+                           use.name, "'), which nothing has written"));
+          return;
+        }
+        flow({{id, index}, writer.command, writer.operand});
+        if (!order.precedes(writer.command, id))
+          race(FindingKind::ReadAfterWrite, writer.command, "write", id, "read", *use.ap, part);
+        else if (accumulates && commands[id].engine == isa::Engine::PE &&
+                 commands[writer.command].engine != isa::Engine::PE)
+          add(FindingKind::WrongAccumulate, id, writer.command,
+              absl::StrCat(commands.describe(id), " accumulates onto ", place(*use.ap, part), ", which ",
+                           commands.describe(writer.command),
+                           " wrote: expected a matmul as the writer (ISA32 nc_matmul: undefined before v4)"));
+      });
+    });
+  }
+
+  void writeOperand(CommandId id, const OperandUse &use, uint8_t index) {
+    ++report.accesses;
+    if (isPreset(*use.ap)) {
+      const exe::Buffer &buffer = exe.buffers[use.ap->buffer];
+      add(FindingKind::ReadOnlyWrite, id, kNoCommand,
+          absl::StrCat(commands.describe(id), " writes ",
+                       buffer.kind == exe::BufferKind::Weight ? "weight '" : "input '", buffer.name, "'"));
+      return;
+    }
+    forEachRegion(*use.ap, [&](const Region &region) {
+      shadow(*use.ap).write(
+          region, {id, index},
+          [&](Access writer, const Region &part) {
+            if (writer.command != id && !order.precedes(writer.command, id))
+              race(FindingKind::WriteAfterWrite, writer.command, "write", id, "write", *use.ap, part);
+          },
+          [&](Access reader, const Region &part) {
+            if (reader.command != id && !order.precedes(reader.command, id))
+              race(FindingKind::WriteAfterRead, reader.command, "read", id, "write", *use.ap, part);
+          });
+    });
+  }
+
+  void race(FindingKind kind, CommandId first, const char *firstDoes, CommandId second, const char *secondDoes,
+            const isa::AP &ap, const Region &part) {
+    add(kind, second, first,
+        absl::StrCat("race: the ", firstDoes, " of ", commands.describe(first), " and the ", secondDoes, " of ",
+                     commands.describe(second), " share ", place(ap, part),
+                     ", and no semaphore orders the first before the second"));
+  }
+
+  void flow(FlowEdge edge) {
+    if ((options.recordFlow || options.expectedFlow) && (report.flow.empty() || !(report.flow.back() == edge)))
+      report.flow.push_back(edge);
+  }
+
+  void compareFlow() {
+    std::sort(report.flow.begin(), report.flow.end());
+    report.flow.erase(std::unique(report.flow.begin(), report.flow.end()), report.flow.end());
+    if (!options.expectedFlow)
+      return;
+    std::vector<FlowEdge> strange, missing;
+    std::set_difference(report.flow.begin(), report.flow.end(), options.expectedFlow->begin(),
+                        options.expectedFlow->end(), std::back_inserter(strange));
+    std::set_difference(options.expectedFlow->begin(), options.expectedFlow->end(), report.flow.begin(),
+                        report.flow.end(), std::back_inserter(missing));
+    for (const FlowEdge &edge : strange)
+      add(FindingKind::WrongFlow, edge.reader.command, edge.writer,
+          absl::StrCat("wrong data: operand ", int(edge.reader.operand), " of ", commands.describe(edge.reader.command),
+                       " reads what ", commands.describe(edge.writer), " wrote, which is not its source"));
+    for (const FlowEdge &edge : missing)
+      add(FindingKind::WrongFlow, edge.reader.command, edge.writer,
+          absl::StrCat("wrong data: operand ", int(edge.reader.operand), " of ", commands.describe(edge.reader.command),
+                       " does not read what ", edge.writer < commands.size() ? commands.describe(edge.writer) : "?",
+                       " wrote"));
+  }
+
+  void checkTable(CommandId id, const isa::Command &command) {
+    if (const auto *load = std::get_if<isa::ActTableLoad>(&command.inst)) {
+      loadedTable = load->set;
+      return;
+    }
+    const auto *activation = std::get_if<isa::Activation>(&command.inst);
+    if (!activation)
+      return;
+    const int needed = isa::info(activation->func).tableSet;
+    if (needed != 0 && needed != loadedTable)
+      add(FindingKind::WrongTable, id, kNoCommand,
+          absl::StrCat(commands.describe(id), " needs activation table set ", needed, " but ",
+                       loadedTable < 0 ? std::string("none") : absl::StrCat("set ", loadedTable), " is loaded"));
+  }
+
+  /// A matmul that loads no weights must find its own in the array.
+  void checkStationary(CommandId id, const isa::Command &command) {
+    if (command.engine != isa::Engine::PE)
+      return;
+    const auto *matmul = std::get_if<isa::NcMatmul>(&command.inst);
+    if (matmul && !matmul->loadStationary && !(loaded && matmul->stationary == *loaded))
+      add(FindingKind::WrongStationary, id, kNoCommand,
+          absl::StrCat(commands.describe(id), " loads no stationary operand, but the array holds ",
+                       loaded ? loaded->str() : std::string("none"), ": expected ", matmul->stationary.str()));
+    if (matmul)
+      loaded = &matmul->stationary;
+    else if (std::holds_alternative<isa::NcTranspose>(command.inst))
+      loaded = nullptr;
+  }
+
+  void checkOutputs() {
+    for (size_t i = 0; i < exe.buffers.size(); ++i) {
+      const exe::Buffer &buffer = exe.buffers[i];
+      if (buffer.kind != exe::BufferKind::Output)
+        continue;
+      hbm[i].unset({0, static_cast<int64_t>(buffer.bytes), 0, 1}, [&](const Region &hole) {
+        add(FindingKind::UnsetOutput, kNoCommand, static_cast<CommandId>(i),
+            absl::StrCat("output '", buffer.name, "': nothing writes bytes [", hole.begin, ", ", hole.end, ")"));
+      });
+    }
+  }
+
+  const exe::Executable &exe;
+  const CheckOptions &options;
+  Commands commands;
+  const isa::DeviceInfo *device;
+  GuaranteedOrder order;
+  CheckReport report;
+  Shadow sbuf, psum;
+  std::vector<Shadow> hbm;
+  int loadedTable = -1;
+  const isa::AP *loaded = nullptr; ///< the stationary operand in the array
+  absl::flat_hash_set<std::tuple<FindingKind, CommandId, CommandId>> seen;
+};
+
+} // namespace
+
+CheckReport check(const exe::Executable &exe, const CheckOptions &options) { return Checker(exe, options).run(); }
+
+} // namespace trn::rt

@@ -1,0 +1,83 @@
+//===- Profile.h - what a run of an executable cost -------------------------===//
+//
+// Owns the report on a simulated run: the summary under the field names of AWS's profiler, the physical limit and how
+// close the run came to it, and tables by engine, by ONNX node and over time. Numbers come from the timeline and the
+// executable alone; a report of the same program is byte for byte the same. Writers: JSON, a Perfetto trace, one HTML
+// page. It predicts nothing itself and prints nothing.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "runtime/timing/Timing.h"
+#include <string>
+#include <vector>
+
+namespace trn::rt {
+
+/// One number of the summary. Times are in seconds unless the name says otherwise, shares are percentages if the name
+/// ends in "_percent".
+struct Metric {
+  const char *name;
+  double value;
+  bool isCount; ///< printed as an integer
+  const char *meaning;
+};
+
+/// One term of the physical limit.
+struct LimitTerm {
+  const char *name; ///< "PE", "HBM", "PSUM", "ACT", "DVE"
+  double seconds;
+  const char *meaning;
+};
+
+struct EngineRow {
+  const char *name;
+  uint64_t instructions;
+  double activeTime; ///< at least one instruction between start and completion
+  double busyTime;   ///< the queue could not start another
+  double stallSemaphore, stallDependence, stallPort, stallWeightLoad, idle;
+};
+
+struct NodeRow {
+  std::string node, opType; ///< "" : commands without a node
+  uint64_t instructions = 0;
+  double begin = 0, end = 0;             ///< first start, last completion
+  double busy[isa::kNumEngines] = {};
+  double dmaTime = 0;                    ///< first to last packet, transfers summed
+  uint64_t dmaBytes = 0, flops = 0;      ///< flops of its matmuls
+  double stalled = 0;                    ///< waiting of its instructions, all reasons
+};
+
+/// Bytes per partition that hold a value which is still read, over time.
+struct MemoryPoint {
+  double time;
+  int64_t sbufBytes, psumBytes;
+};
+
+struct Profile {
+  std::string device, deviceTitle;
+  std::vector<Metric> summary;
+  std::vector<LimitTerm> limits;
+  double limitTime = 0;    ///< the largest term
+  double limitPercent = 0; ///< of the run's time
+  std::string limitBy;
+  std::string macsFrom; ///< "build facts" or "instructions": where the algorithmic work comes from
+  std::vector<EngineRow> engines;
+  std::vector<NodeRow> nodes; ///< in order of their first start
+  std::vector<MemoryPoint> memory;
+  int64_t sbufPeak = 0, psumPeak = 0, sbufCapacity = 0, psumCapacity = 0;
+  std::vector<std::pair<std::string, std::string>> build; ///< facts of the executable
+
+  /// The summary's value of that name; 0 when there is none.
+  double operator[](const char *name) const;
+};
+
+Profile summarize(const exe::Executable &exe, const Timeline &timeline);
+
+/// Stable key order, no dependence on locale or host.
+std::string writeJson(const Profile &profile);
+/// Chrome's JSON trace format: one track per engine and ring, counters for memory and DMA. Opens in ui.perfetto.dev.
+std::string writePerfetto(const exe::Executable &exe, const Timeline &timeline, const Profile &profile);
+/// One page without external resources.
+std::string writeHtml(const exe::Executable &exe, const Timeline &timeline, const Profile &profile);
+
+} // namespace trn::rt

@@ -1,0 +1,358 @@
+//===- CheckTest.cpp - the static checker of executables ---------------------===//
+//
+// Tests runtime/check/Check.h: each kind of finding on the smallest program that shows it, and the same program without
+// the fault passing.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/check/Check.h"
+#include "test/unit/timing/ProgramBuilder.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace trn;
+using namespace trn::rt;
+using namespace trn::test;
+using testing::HasSubstr;
+
+static bool has(const CheckReport &report, FindingKind kind) {
+  for (const Finding &finding : report.findings)
+    if (finding.kind == kind)
+      return true;
+  return false;
+}
+
+static isa::Command &commandOf(exe::Executable &exe, Engine engine, unsigned index) {
+  return exe.programs[static_cast<unsigned>(engine)].commands[index];
+}
+
+TEST(Check, CorrectProgramPasses) {
+  for (const char *device : {"inf2", "trn1", "trn2", "trn3"}) {
+    CheckReport report = check(smallProgram(device));
+    EXPECT_TRUE(report.ok()) << device << "\n" << report.str();
+    EXPECT_EQ(report.commands, 6u);
+    EXPECT_GT(report.accesses, 5u);
+  }
+}
+
+TEST(Check, EveryWaitOfTheSmallProgramIsNeeded) {
+  exe::Executable good = smallProgram();
+  for (size_t program = 0; program < good.programs.size(); ++program)
+    for (size_t i = 0; i < good.programs[program].commands.size(); ++i) {
+      if (!good.programs[program].commands[i].hasWait)
+        continue;
+      exe::Executable bad = good;
+      bad.programs[program].commands[i].hasWait = false;
+      CheckReport report = check(bad);
+      EXPECT_FALSE(report.ok()) << "dropped wait of " << Commands(good).describe(Commands(good).id(program, i));
+    }
+}
+
+TEST(Check, ReadAfterWriteNamesBothSidesAndTheNodes) {
+  for (bool waits : {false, true}) {
+    ProgramBuilder b;
+    uint32_t conv = b.node("Conv_1", "Conv"), relu = b.node("Relu_2", "Relu");
+    b.memset(Engine::DVE, sbuf(0, 128, 64)).signal(0).from(conv);
+    Cmd copy = b.copy(Engine::POOL, sbuf(4096, 128, 32), sbuf(64, 128, 32)).from(relu);
+    if (waits)
+      copy.wait(0, 1);
+    CheckReport report = check(b.exe);
+    EXPECT_EQ(report.ok(), waits) << report.str();
+    if (waits)
+      continue;
+    EXPECT_TRUE(has(report, FindingKind::ReadAfterWrite));
+    EXPECT_THAT(report.str(), HasSubstr("the write of DVE #0 memset (node 'Conv_1', Conv) and the read of POOL #0 "
+                                        "tensor_copy (node 'Relu_2', Relu) share sbuf bytes [64, 128)"));
+  }
+}
+
+TEST(Check, OverwritingRaces) {
+  ProgramBuilder b;
+  b.memset(Engine::POOL, sbuf(8192, 128, 64)).signal(0);
+  b.copy(Engine::ACT, sbuf(4096, 128, 64), sbuf(8192, 128, 64)).wait(0, 1);
+  b.memset(Engine::DVE, sbuf(8192, 128, 32)).wait(0, 1); // while ACT may still read it
+  b.memset(Engine::DVE, sbuf(4096, 128, 32));            // while ACT may still write it
+  CheckReport report = check(b.exe);
+  EXPECT_TRUE(has(report, FindingKind::WriteAfterRead)) << report.str();
+  EXPECT_TRUE(has(report, FindingKind::WriteAfterWrite)) << report.str();
+  EXPECT_EQ(report.errors, 2u) << report.str();
+}
+
+TEST(Check, DisjointPartitionsAndColumnsDoNotRace) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 64, 64));
+  b.memset(Engine::POOL, sbuf(0, 64, 64, DType::BF16, 64));
+  AP even = sbuf(1024, 128, 64), odd = sbuf(1026, 128, 64);
+  even.dims[0].step = odd.dims[0].step = 2;
+  b.memset(Engine::DVE, even);
+  b.memset(Engine::POOL, odd);
+  EXPECT_TRUE(check(b.exe).ok()) << check(b.exe).str();
+}
+
+TEST(Check, PartialPartitionOverlapRaces) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 64, 64));
+  b.memset(Engine::POOL, sbuf(0, 128, 64));
+  EXPECT_TRUE(has(check(b.exe), FindingKind::WriteAfterWrite));
+}
+
+TEST(Check, OneEngineIsOrderedByItsQueue) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 64));
+  b.copy(Engine::DVE, sbuf(1024, 128, 64), sbuf(0, 128, 64));
+  b.memset(Engine::DVE, sbuf(0, 128, 64), 2);
+  EXPECT_TRUE(check(b.exe).ok()) << check(b.exe).str();
+}
+
+TEST(Check, TransferOfItsOwnEngineStillNeedsASemaphore) {
+  ProgramBuilder b;
+  uint32_t y = b.output("y", 128 * 64 * 2);
+  b.memset(Engine::POOL, sbuf(0, 128, 64)).signal(0);
+  b.dma(Engine::POOL, hbm(y, 128, 64), sbuf(0, 128, 64)).signal(1, 16);
+  EXPECT_TRUE(has(check(b.exe), FindingKind::ReadAfterWrite));
+  commandOf(b.exe, Engine::POOL, 1).hasWait = true;
+  commandOf(b.exe, Engine::POOL, 1).wait = {0, 1};
+  EXPECT_TRUE(check(b.exe).ok()) << check(b.exe).str();
+}
+
+TEST(Check, TransfersOfOneRingAreNotOrderedByIt) {
+  ProgramBuilder b;
+  uint32_t x = b.input("x", 128 * 64 * 2);
+  b.dma(Engine::SP, sbuf(0, 128, 64), hbm(x, 128, 64)).signal(0, 16);
+  b.dma(Engine::SP, sbuf(0, 128, 64), hbm(x, 128, 64)).signal(1, 16);
+  EXPECT_TRUE(has(check(b.exe), FindingKind::WriteAfterWrite));
+}
+
+/// Knowing a transfer complete implies the earlier ones of its ring.
+TEST(Check, CompletedTransferImpliesItsRingsPrefix) {
+  for (uint8_t ring : {0, 1}) {
+    ProgramBuilder b;
+    uint32_t x = b.input("x", 2 * 128 * 64 * 2);
+    b.dma(Engine::SP, sbuf(0, 128, 64), hbm(x, 128, 64), 0);
+    b.dma(Engine::SP, sbuf(1024, 128, 64), hbm(x, 128, 64), ring).signal(0, 16);
+    b.addTensors(Engine::DVE, sbuf(2048, 128, 64), sbuf(0, 128, 64), sbuf(1024, 128, 64)).wait(0, 16);
+    EXPECT_EQ(check(b.exe).ok(), ring == 0) << check(b.exe).str();
+  }
+}
+
+TEST(Check, TwoTransfersInFlightOnOneSemaphoreAreAmbiguous) {
+  ProgramBuilder b;
+  uint32_t x = b.input("x", 2 * 128 * 64 * 2);
+  b.dma(Engine::SP, sbuf(0, 128, 64), hbm(x, 128, 64)).signal(0, 16);
+  b.dma(Engine::SP, sbuf(1024, 128, 64), hbm(x, 128, 64)).signal(0, 16);
+  b.copy(Engine::DVE, sbuf(2048, 128, 64), sbuf(0, 128, 64)).wait(0, 16);
+  CheckReport report = check(b.exe);
+  EXPECT_TRUE(has(report, FindingKind::AmbiguousCount)) << report.str();
+  // Waiting for both is clear.
+  commandOf(b.exe, Engine::DVE, 0).wait = {0, 32};
+  EXPECT_TRUE(check(b.exe).ok()) << check(b.exe).str();
+}
+
+TEST(Check, SemaphoreReusedOnlyWhenThePreviousTransferIsKnownComplete) {
+  for (bool knows : {false, true}) {
+    ProgramBuilder b;
+    uint32_t x = b.input("x", 2 * 128 * 64 * 2);
+    b.dma(Engine::SP, sbuf(0, 128, 64), hbm(x, 128, 64)).signal(0, 16);
+    Cmd second = b.dma(Engine::SP, sbuf(1024, 128, 64), hbm(x, 128, 64)).signal(0, 16);
+    if (knows)
+      second.wait(0, 16);
+    b.copy(Engine::DVE, sbuf(2048, 128, 64), sbuf(0, 128, 64)).wait(0, 16);
+    b.copy(Engine::DVE, sbuf(3072, 128, 64), sbuf(1024, 128, 64)).wait(0, 32);
+    EXPECT_EQ(has(check(b.exe), FindingKind::AmbiguousCount), !knows) << check(b.exe).str();
+  }
+}
+
+/// A wait that was clear becomes ambiguous by a later signal that may come early.
+TEST(Check, LateJoinerMakesAnEarlierWaitAmbiguous) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 64)).signal(0);
+  b.copy(Engine::DVE, sbuf(1024, 128, 64), sbuf(0, 128, 64));
+  b.copy(Engine::ACT, sbuf(2048, 128, 64), sbuf(0, 128, 64)).wait(0, 1);
+  b.memset(Engine::POOL, sbuf(4096, 128, 64)).signal(0); // may satisfy ACT's wait before DVE has written
+  EXPECT_TRUE(has(check(b.exe), FindingKind::AmbiguousCount)) << check(b.exe).str();
+}
+
+TEST(Check, JoinOfSeveralEnginesIsClear) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 64)).signal(0);
+  b.memset(Engine::POOL, sbuf(1024, 128, 64)).signal(0);
+  b.copy(Engine::ACT, sbuf(2048, 128, 64), sbuf(0, 128, 64)).wait(0, 2);
+  b.copy(Engine::ACT, sbuf(3072, 128, 64), sbuf(1024, 128, 64));
+  EXPECT_TRUE(check(b.exe).ok()) << check(b.exe).str();
+}
+
+TEST(Check, UnsetReads) {
+  ProgramBuilder b;
+  uint32_t s = b.scratch("s", 128 * 64 * 2);
+  b.memset(Engine::DVE, sbuf(0, 128, 32));
+  b.copy(Engine::DVE, sbuf(1024, 128, 64), sbuf(0, 128, 64));
+  b.dma(Engine::SP, sbuf(8192, 128, 64), hbm(s, 128, 64)).signal(0, 16);
+  CheckReport report = check(b.exe);
+  EXPECT_THAT(report.str(), HasSubstr("bytes [64, 128)"));
+  EXPECT_THAT(report.str(), HasSubstr("buffer 's'"));
+  EXPECT_EQ(report.errors, 2u) << report.str();
+}
+
+TEST(Check, UnsetPartitions) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 64, 64));
+  b.copy(Engine::DVE, sbuf(1024, 128, 64), sbuf(0, 128, 64));
+  CheckReport report = check(b.exe);
+  EXPECT_THAT(report.str(), HasSubstr("partitions [64, 128)"));
+}
+
+TEST(Check, AccumulatingNeedsAMatmulBefore) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 512)).signal(0);
+  b.matmul(psum(0, 128, 128), sbuf(0, 128, 128), sbuf(0, 128, 128), true).wait(0, 1);
+  EXPECT_TRUE(has(check(b.exe), FindingKind::UnsetRead));
+  ProgramBuilder c;
+  c.memset(Engine::DVE, sbuf(0, 128, 512));
+  c.memset(Engine::DVE, psum(0, 128, 128)).signal(0);
+  c.matmul(psum(0, 128, 128), sbuf(0, 128, 128), sbuf(0, 128, 128), true).wait(0, 1);
+  EXPECT_TRUE(has(check(c.exe), FindingKind::WrongAccumulate)) << check(c.exe).str();
+  c.exe.device = "trn3";
+  EXPECT_TRUE(check(c.exe).ok()) << check(c.exe).str();
+}
+
+TEST(Check, OutputsMustBeWrittenWhole) {
+  exe::Executable exe = smallProgram();
+  exe.buffers[2].bytes += 4;
+  CheckReport report = check(exe);
+  EXPECT_TRUE(has(report, FindingKind::UnsetOutput)) << report.str();
+  EXPECT_THAT(report.str(), HasSubstr("[131072, 131076)"));
+}
+
+TEST(Check, Bounds) {
+  exe::Executable exe = smallProgram();
+  exe.buffers[0].bytes -= 2;
+  EXPECT_TRUE(has(check(exe), FindingKind::OutOfBounds));
+  exe = smallProgram();
+  std::get<isa::DmaCopy>(commandOf(exe, Engine::SP, 0).inst).src.buffer = 99;
+  EXPECT_TRUE(has(check(exe), FindingKind::OutOfBounds));
+  exe = smallProgram();
+  std::get<isa::DmaCopy>(commandOf(exe, Engine::SP, 0).inst).dst.address = 212984 - 512;
+  EXPECT_TRUE(has(check(exe), FindingKind::OutOfBounds));
+  exe = smallProgram();
+  std::get<isa::DmaCopy>(commandOf(exe, Engine::SP, 0).inst).dst.startPartition = 64;
+  EXPECT_TRUE(has(check(exe), FindingKind::OutOfBounds));
+}
+
+TEST(Check, WeightsAndInputsAreReadOnly) {
+  exe::Executable exe = smallProgram();
+  std::get<isa::DmaCopy>(commandOf(exe, Engine::SP, 2).inst).dst.buffer = 0;
+  EXPECT_TRUE(has(check(exe), FindingKind::ReadOnlyWrite));
+}
+
+TEST(Check, ActivationTables) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 64)).signal(0);
+  isa::ActTableLoad load;
+  load.set = isa::info(isa::ActivationFunc::Exp).tableSet;
+  b.add(Engine::ACT, load).wait(0, 1);
+  b.activate(isa::ActivationFunc::Exp, sbuf(1024, 128, 64), sbuf(0, 128, 64));
+  b.activate(isa::ActivationFunc::Copy, sbuf(2048, 128, 64), sbuf(0, 128, 64));
+  EXPECT_TRUE(check(b.exe).ok()) << check(b.exe).str();
+  b.activate(isa::ActivationFunc::Sigmoid, sbuf(3072, 128, 64), sbuf(0, 128, 64));
+  EXPECT_TRUE(has(check(b.exe), FindingKind::WrongTable));
+}
+
+TEST(Check, StationaryOperandMustBeInTheArray) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 1024)).signal(0);
+  b.matmul(psum(0, 128, 128), sbuf(0, 128, 128), sbuf(1024, 128, 128)).wait(0, 1);
+  b.matmul(psum(1, 128, 128), sbuf(0, 128, 128), sbuf(1280, 128, 128), false, false);
+  EXPECT_TRUE(check(b.exe).ok()) << check(b.exe).str();
+  b.matmul(psum(2, 128, 128), sbuf(256, 128, 128), sbuf(1024, 128, 128), false, false);
+  EXPECT_TRUE(has(check(b.exe), FindingKind::WrongStationary));
+}
+
+TEST(Check, IllegalInstructions) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 1024)).signal(0);
+  b.matmul(psum(0, 128, 600), sbuf(0, 128, 128), sbuf(0, 128, 600)).wait(0, 1);
+  EXPECT_TRUE(has(check(b.exe), FindingKind::IllegalInstruction));
+  CheckOptions options;
+  options.legality = false;
+  EXPECT_FALSE(has(check(b.exe, options), FindingKind::IllegalInstruction));
+}
+
+TEST(Check, DeadlockPrintsTheCycle) {
+  ProgramBuilder b;
+  uint32_t conv = b.node("Conv_1", "Conv"), relu = b.node("Relu_2", "Relu");
+  b.memset(Engine::DVE, sbuf(0, 128, 8)).wait(0, 1).signal(1).from(conv);
+  b.memset(Engine::POOL, sbuf(64, 128, 8)).wait(1, 1).signal(0).from(relu);
+  CheckReport report = check(b.exe);
+  ASSERT_TRUE(has(report, FindingKind::Deadlock));
+  EXPECT_THAT(report.str(), HasSubstr("Conv_1"));
+  EXPECT_THAT(report.str(), HasSubstr("Relu_2"));
+}
+
+TEST(Check, UpdatesThatCannotCount) {
+  ProgramBuilder b;
+  uint32_t x = b.input("x", 128 * 64 * 2);
+  b.dma(Engine::SP, sbuf(0, 128, 64), hbm(x, 128, 64)).signal(0, 1);
+  EXPECT_TRUE(has(check(b.exe), FindingKind::BadUpdate));
+  ProgramBuilder c;
+  c.memset(Engine::DVE, sbuf(0, 128, 8)).signal(0, -1);
+  EXPECT_TRUE(has(check(c.exe), FindingKind::BadUpdate));
+  ProgramBuilder d;
+  for (int i = 0; i < 3; ++i)
+    d.memset(Engine::DVE, sbuf(0, 128, 8)).signal(0, 30000);
+  EXPECT_TRUE(has(check(d.exe), FindingKind::BadUpdate));
+}
+
+TEST(Check, RingsBelongToOneEngine) {
+  ProgramBuilder b;
+  uint32_t x = b.input("x", 128 * 64 * 2);
+  b.dma(Engine::SP, sbuf(0, 128, 64), hbm(x, 128, 64), 3).signal(0, 16);
+  b.dma(Engine::ACT, sbuf(1024, 128, 64), hbm(x, 128, 64), 3).signal(1, 16);
+  EXPECT_TRUE(has(check(b.exe), FindingKind::SharedRing));
+}
+
+TEST(Check, SignalsThatNobodyWaitsForAreNotes) {
+  CheckReport report = check(smallProgram());
+  EXPECT_TRUE(has(report, FindingKind::LeftoverSemaphore));
+  EXPECT_TRUE(report.ok());
+}
+
+TEST(Check, WrongDataIsFoundByTheExpectedFlow) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 64), 1);
+  b.memset(Engine::DVE, sbuf(1024, 128, 64), 2);
+  b.copy(Engine::DVE, sbuf(2048, 128, 64), sbuf(0, 128, 64));
+  CheckOptions record;
+  record.recordFlow = true;
+  DataFlow flow = check(b.exe, record).flow;
+  ASSERT_EQ(flow.size(), 1u);
+  CheckOptions expect;
+  expect.expectedFlow = &flow;
+  EXPECT_TRUE(check(b.exe, expect).ok());
+  // The second constant lands on the first: no race, but the copy reads the wrong one.
+  std::get<isa::Memset>(commandOf(b.exe, Engine::DVE, 1).inst).dst.address = 0;
+  EXPECT_TRUE(check(b.exe).ok());
+  EXPECT_TRUE(has(check(b.exe, expect), FindingKind::WrongFlow));
+}
+
+TEST(Check, UnsupportedProgramsAreRefused) {
+  ProgramBuilder b;
+  b.add(Engine::SP, isa::Branch{});
+  EXPECT_TRUE(has(check(b.exe), FindingKind::Unsupported));
+  ProgramBuilder c("trn9");
+  EXPECT_TRUE(has(check(c.exe), FindingKind::Unsupported));
+  ProgramBuilder d;
+  d.exe.programs.push_back({Engine::PE, {}});
+  EXPECT_TRUE(has(check(d.exe), FindingKind::Unsupported));
+  ProgramBuilder e;
+  e.memset(Engine::DVE, sbuf(0, 128, 8)).signal(256);
+  EXPECT_TRUE(has(check(e.exe), FindingKind::Unsupported));
+}
+
+TEST(Check, FindingsAreBounded) {
+  ProgramBuilder b;
+  for (unsigned i = 0; i < 200; ++i)
+    b.copy(Engine::DVE, sbuf(8192, 128, 8), sbuf(16 * i, 128, 8));
+  CheckReport report = check(b.exe);
+  EXPECT_EQ(report.findings.size(), 64u);
+  EXPECT_EQ(report.errors, 200u);
+  EXPECT_THAT(report.str(), HasSubstr("136 more"));
+}
