@@ -57,6 +57,9 @@ public:
   absl::Status bindHbm(absl::Span<const HbmBuffer> buffers);
   uint64_t hbmBytes(uint32_t buffer) const { return declarations[buffer].bytes; }
 
+  /// SBUF or PSUM, for tests and for evaluation outside of an executable.
+  const Memory &memory(isa::Space space) const { return space == isa::Space::PSUM ? psum : sbuf; }
+
   /// SBUF and PSUM to poison, as at the start of every execution.
   void reset();
 
