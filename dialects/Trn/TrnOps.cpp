@@ -34,6 +34,22 @@ LogicalResult AllocOp::verify() {
   return success();
 }
 
+static ParseResult parseKindName(OpAsmParser &parser, GlobalKindAttr &kind) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<GlobalKind> value = parseGlobalKind(std::string_view(keyword.data(), keyword.size()));
+  if (!value)
+    return parser.emitError(loc, "expected input, output or weight, but got '") << keyword << "'";
+  kind = GlobalKindAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+static void printKindName(OpAsmPrinter &printer, Operation *, GlobalKindAttr kind) {
+  printer << ir::name(kind.getValue());
+}
+
 LogicalResult GlobalOp::verify() {
   MemRefType type = getMemRefType();
   if (spaceOf(type) != isa::Space::HBM)

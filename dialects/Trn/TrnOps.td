@@ -47,7 +47,7 @@ def GlobalOp : Trn_Op<"global", [Symbol, HasParent<"::mlir::ModuleOp">]> {
                        OptionalAttr<ElementsAttr>:$value, OptionalAttr<ArrayAttr>:$transforms,
                        TypeAttrOf<AnyMemRef>:$type);
   let assemblyFormat = [{
-    $sym_name `kind` `(` $kind `)` (`io_name` $io_name^)? (`value` `(` $value^ `)`)?
+    $sym_name `kind` `(` custom<KindName>($kind) `)` (`io_name` $io_name^)? (`value` `(` $value^ `)`)?
     (`transforms` `(` $transforms^ `)`)? attr-dict `:` $type
   }];
   let extraClassDeclaration = [{
