@@ -1,0 +1,327 @@
+//===- ApplyLayout.cpp - rewrite @main from logical to physical tensors ----===//
+// Owns tile-apply-layout: walks @main once, in order, and emits every operation as LayoutPlan says. Structured
+// operations are in EmitStructured.cpp, storage and movement in LayoutEmitter.cpp; here are views, placements and the
+// program's inputs and outputs.
+#include "dialects/Trn/TrnDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Tile/EmitStructured.h"
+#include "passes/Tile/LayoutPasses.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace trn {
+#define GEN_PASS_DEF_APPLYLAYOUTPASS
+#include "passes/Tile/LayoutPasses.h.inc"
+
+using Role = PhysicalDim::Role;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+namespace {
+class LayoutApplier {
+public:
+  LayoutApplier(func::FuncOp function, OpBuilder &builder, const LayoutPlan &plan)
+      : function(function), builder(builder), emitter(function->getParentOfType<ModuleOp>(), builder, plan),
+        plan(plan) {}
+
+  LogicalResult run() {
+    Block &block = function.getBody().front();
+    Operation *terminator = block.getTerminator();
+    SmallVector<Operation *> operations;
+    for (Operation &op : block.without_terminator())
+      operations.push_back(&op);
+    // New operations go in front of the terminator; the old ones, all before them, are erased at the end.
+    builder.setInsertionPoint(terminator);
+    bindArguments();
+    bindResults(terminator);
+    for (Operation *op : operations)
+      if (const LayoutCandidate *candidate = plan.of(op))
+        if (failed(emit(op, *candidate)))
+          return failure();
+    storeResults(terminator);
+    eraseOld(operations, terminator);
+    return success();
+  }
+
+private:
+  //===-- Inputs and outputs --------------------------------------------------===//
+
+  static StringRef ioName(DictionaryAttr attributes) {
+    auto name = attributes ? attributes.getAs<StringAttr>("onnx.name") : nullptr;
+    return name ? name.getValue() : StringRef();
+  }
+
+  void bindArguments() {
+    for (BlockArgument argument : function.getArguments()) {
+      std::string fallback = ("input" + Twine(argument.getArgNumber())).str();
+      StringRef name = ioName(function.getArgAttrDict(argument.getArgNumber()));
+      auto type = cast<RankedTensorType>(argument.getType());
+      Value tensor = emitter.declareInput(argument.getLoc(), type, name.empty() ? StringRef(fallback) : name);
+      SmallVector<PhysicalDim> dims = physicalDims(type.getShape(), Layout::hbm());
+      emitter.bind(argument, Layout::hbm(), {tensor, dims, SmallVector<int64_t>(dims.size(), 0)});
+    }
+  }
+
+  /// Whether `result` is made in HBM by its operation, or moved there, so that it can be made in the output itself.
+  bool hasHbmStorage(Value result) const {
+    const LayoutCandidate *candidate = result.getDefiningOp() ? plan.of(result.getDefiningOp()) : nullptr;
+    return candidate && !(candidate->form == LayoutCandidate::Form::View && candidate->result.isHbm());
+  }
+
+  void bindResults(Operation *terminator) {
+    llvm::SmallDenseSet<Value> taken;
+    for (OpOperand &result : terminator->getOpOperands()) {
+      unsigned index = result.getOperandNumber();
+      std::string fallback = ("output" + Twine(index)).str();
+      StringRef name = ioName(function.getResultAttrDict(index));
+      auto type = cast<RankedTensorType>(result.get().getType());
+      Value buffer = emitter.declareOutput(result.get().getLoc(), type, name.empty() ? StringRef(fallback) : name);
+      Value tensor = emitter.asTensor(result.get().getLoc(), buffer, /*writable=*/true);
+      bool direct = hasHbmStorage(result.get()) && taken.insert(result.get()).second;
+      if (direct)
+        emitter.bindOutput(result.get(), tensor);
+      outputs.push_back({buffer, tensor, direct});
+    }
+  }
+
+  void storeResults(Operation *terminator) {
+    for (auto [result, output] : llvm::zip_equal(terminator->getOperands(), outputs)) {
+      Location loc = result.getLoc();
+      Laid region = emitter.read(result, Layout::hbm());
+      Value stored = emitter.extract(loc, region);
+      if (!output.direct)
+        stored = linalg::CopyOp::create(builder, loc, stored, output.tensor).getResult(0);
+      auto store = bufferization::MaterializeInDestinationOp::create(builder, loc, Type(), stored, output.buffer);
+      store.setRestrict(true);
+      store.setWritable(true);
+    }
+  }
+
+  void eraseOld(ArrayRef<Operation *> operations, Operation *terminator) {
+    builder.setInsertionPoint(terminator);
+    func::ReturnOp::create(builder, terminator->getLoc());
+    terminator->erase();
+    for (Operation *op : llvm::reverse(operations)) {
+      // Scalar constants may be used by the bodies of new operations.
+      if (op->use_empty() || isMemoryEffectFree(op))
+        if (op->use_empty())
+          op->erase();
+    }
+    function.getBody().front().eraseArguments([](BlockArgument) { return true; });
+    function.setType(builder.getFunctionType({}, {}));
+    function.removeArgAttrsAttr();
+    function.removeResAttrsAttr();
+  }
+
+  //===-- Operations ----------------------------------------------------------===//
+
+  LogicalResult emit(Operation *op, const LayoutCandidate &candidate) {
+    return TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<linalg::FillOp>([&](linalg::FillOp fill) { return emitFill(fill, candidate); })
+        .Case<tensor::EmptyOp>([&](Operation *) {
+          emitter.define(op->getResult(0), candidate.result);
+          return success();
+        })
+        .Case<linalg::LinalgOp>([&](linalg::LinalgOp linalgOp) { return emitStructured(linalgOp, candidate, emitter); })
+        .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp>([&](Operation *) { return emitReshape(op, candidate); })
+        .Case<tensor::ExtractSliceOp>([&](tensor::ExtractSliceOp slice) { return emitSlice(slice, candidate); })
+        .Case<tensor::PadOp>([&](tensor::PadOp pad) { return emitPad(pad, candidate); })
+        .Case<tensor::ConcatOp>([&](tensor::ConcatOp concat) { return emitConcat(concat, candidate); })
+        .Default([&](Operation *) { return op->emitError("expected an operation with a layout"); });
+  }
+
+  LogicalResult emitFill(linalg::FillOp fill, const LayoutCandidate &candidate) {
+    FormStorage &storage = emitter.define(fill.getResult(0), candidate.result);
+    Location loc = fill.getLoc();
+    SmallVector<Window> all = emitter.whole(storage.region());
+    Value filled =
+        linalg::FillOp::create(builder, loc, fill.getInputs()[0], emitter.extract(loc, storage.region())).getResult(0);
+    emitter.insert(loc, filled, storage, all);
+    return success();
+  }
+
+  /// The result is the same bytes: in HBM the same reshape, on chip one of the free dimensions.
+  LogicalResult emitReshape(Operation *op, const LayoutCandidate &candidate) {
+    Location loc = op->getLoc();
+    Value result = op->getResult(0);
+    Value source = emitter.extract(loc, emitter.read(op->getOperand(0), candidate.operands[0]));
+    auto type = cast<RankedTensorType>(source.getType());
+    SmallVector<PhysicalDim> dims = physicalDims(shapeOf(result), candidate.result);
+    SmallVector<int64_t> shape = llvm::map_to_vector(dims, [](const PhysicalDim &dim) { return dim.extent; });
+    Value reshaped = reshape(loc, source, shape, type, candidate.result.isOnChip());
+    if (!reshaped)
+      return op->emitError("expected a reshape of free dimensions, but got one that moves elements between them");
+    emitter.bind(result, candidate.result, {reshaped, dims, SmallVector<int64_t>(dims.size(), 0)});
+    return success();
+  }
+
+  /// Reshapes `source`; on chip dimension 0 stays as it is. Expands, collapses, or collapses and expands.
+  Value reshape(Location loc, Value source, ArrayRef<int64_t> shape, RankedTensorType type, bool onChip) {
+    if (type.getShape() == shape)
+      return source;
+    unsigned fixed = onChip ? 1 : 0;
+    auto groupsBetween = [&](ArrayRef<int64_t> fine, ArrayRef<int64_t> coarse) {
+      std::optional<SmallVector<ReassociationIndices>> groups =
+          getReassociationIndicesForReshape(RankedTensorType::get(fine.drop_front(fixed), type.getElementType()),
+                                            RankedTensorType::get(coarse.drop_front(fixed), type.getElementType()));
+      if (groups && fixed) {
+        for (ReassociationIndices &group : *groups)
+          for (int64_t &dim : group)
+            ++dim;
+        groups->insert(groups->begin(), ReassociationIndices{0});
+      }
+      return groups;
+    };
+    auto typeWith = [&](ArrayRef<int64_t> extents) {
+      return RankedTensorType::get(extents, type.getElementType(), type.getEncoding());
+    };
+    if (onChip && type.getShape()[0] != shape[0])
+      return nullptr;
+    if (shape.size() < type.getShape().size())
+      if (auto groups = groupsBetween(type.getShape(), shape))
+        return tensor::CollapseShapeOp::create(builder, loc, typeWith(shape), source, *groups);
+    if (shape.size() > type.getShape().size())
+      if (auto groups = groupsBetween(shape, type.getShape()))
+        return tensor::ExpandShapeOp::create(builder, loc, typeWith(shape), source, *groups);
+    SmallVector<int64_t> flat(shape.take_front(fixed));
+    flat.push_back(1);
+    for (int64_t extent : shape.drop_front(fixed))
+      flat.back() *= extent;
+    if (flat == type.getShape() || flat == SmallVector<int64_t>(shape))
+      return nullptr;
+    Value collapsed = reshape(loc, source, flat, type, onChip);
+    return collapsed ? reshape(loc, collapsed, shape, typeWith(flat), onChip) : nullptr;
+  }
+
+  LogicalResult emitSlice(tensor::ExtractSliceOp slice, const LayoutCandidate &candidate) {
+    Location loc = slice.getLoc();
+    Value result = slice.getResult();
+    Laid source = emitter.read(slice.getSource(), candidate.operands[0]);
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    SmallVector<Window> windows;
+    for (const PhysicalDim &dim : source.dims) {
+      if (dim.logical < 0) {
+        windows.push_back({0, 1, false, 1});
+        continue;
+      }
+      int64_t offset = slice.getStaticOffsets()[dim.logical], size = slice.getStaticSizes()[dim.logical];
+      if (dim.role == Role::Lane) {
+        windows.push_back({0, dim.extent, false, 1});
+      } else if (dim.role == Role::Chunk) {
+        int64_t lanes = source.dims[0].extent, count = size / lanes;
+        bool all = size == shapeOf(slice.getSource())[dim.logical];
+        windows.push_back(all ? Window{0, dim.extent, false, 1} : Window{offset / lanes, count, count == 1, 1});
+      } else {
+        bool drop = candidate.operands[0].isHbm() ? dropped.test(dim.logical) : size == 1;
+        windows.push_back({offset, size, drop, slice.getStaticStrides()[dim.logical]});
+      }
+    }
+    Value part = emitter.extract(loc, source, windows);
+    SmallVector<PhysicalDim> dims = physicalDims(shapeOf(result), candidate.result);
+    emitter.bind(result, candidate.result, {part, dims, SmallVector<int64_t>(dims.size(), 0)});
+    return success();
+  }
+
+  /// The windows of a tensor of `layout` where a piece of logical `sizes` at `offsets` lies.
+  SmallVector<Window> windowsAt(const FormStorage &storage, ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
+                                const Layout &layout) {
+    SmallVector<Window> windows;
+    for (const PhysicalDim &dim : storage.dims) {
+      if (dim.role == Role::Lane) {
+        windows.push_back({0, dim.extent, false, 1});
+      } else if (dim.role == Role::Chunk) {
+        int64_t lanes = storage.dims[0].extent, count = (sizes[dim.logical] + lanes - 1) / lanes;
+        windows.push_back({offsets[dim.logical] / lanes, count, count == 1 && dim.extent != 1, 1});
+      } else {
+        bool drop = layout.isOnChip() && sizes[dim.logical] == 1 && dim.extent != 1;
+        windows.push_back({offsets[dim.logical], sizes[dim.logical], drop, 1});
+      }
+    }
+    return windows;
+  }
+
+  void place(Location loc, Value piece, ArrayRef<int64_t> offsets, FormStorage &storage, const Layout &layout) {
+    Value part = emitter.extract(loc, emitter.read(piece, layout));
+    SmallVector<Window> windows = windowsAt(storage, offsets, shapeOf(piece), layout);
+    Value destination = emitter.extract(loc, storage.region(), windows);
+    emitter.insert(loc, linalg::CopyOp::create(builder, loc, part, destination).getResult(0), storage, windows);
+  }
+
+  LogicalResult emitPad(tensor::PadOp pad, const LayoutCandidate &candidate) {
+    const Layout &layout = candidate.result;
+    const TensorForm *form = plan.form(pad.getSource(), layout);
+    if (form && !form->halo.empty() && haloCovers(form->halo, pad)) {
+      Laid region = emitter.read(pad.getSource(), candidate.operands[0]);
+      for (auto [index, dim] : llvm::enumerate(region.dims))
+        if (dim.role == Role::Free) {
+          region.offsets[index] -= pad.getStaticLow()[dim.logical];
+          dim.extent += pad.getStaticLow()[dim.logical] + pad.getStaticHigh()[dim.logical];
+        }
+      emitter.bind(pad.getResult(), layout, region);
+      return success();
+    }
+    Location loc = pad.getLoc();
+    Value value = pad.getConstantPaddingValue();
+    if (!value)
+      return pad.emitError("expected a pad with one constant value");
+    FormStorage &storage = emitter.define(pad.getResult(), layout);
+    Value filled = linalg::FillOp::create(builder, loc, value, emitter.extract(loc, storage.region())).getResult(0);
+    emitter.insert(loc, filled, storage, emitter.whole(storage.region()));
+    place(loc, pad.getSource(), pad.getStaticLow(), storage, layout);
+    return success();
+  }
+
+  bool haloCovers(const Halo &halo, tensor::PadOp pad) const {
+    Attribute fill;
+    if (!matchPattern(pad.getConstantPaddingValue(), m_Constant(&fill)) || fill != halo.fill)
+      return false;
+    for (size_t dim = 0; dim < halo.low.size(); ++dim)
+      if (halo.low[dim] < pad.getStaticLow()[dim] || halo.high[dim] < pad.getStaticHigh()[dim])
+        return false;
+    return true;
+  }
+
+  LogicalResult emitConcat(tensor::ConcatOp concat, const LayoutCandidate &candidate) {
+    FormStorage &storage = emitter.define(concat.getResult(), candidate.result);
+    SmallVector<int64_t> offsets(concat.getResultType().getRank(), 0);
+    for (Value input : concat.getInputs()) {
+      place(concat.getLoc(), input, offsets, storage, candidate.result);
+      offsets[concat.getDim()] += shapeOf(input)[concat.getDim()];
+    }
+    return success();
+  }
+
+  struct Output {
+    Value buffer, tensor;
+    bool direct;
+  };
+  func::FuncOp function;
+  OpBuilder &builder;
+  LayoutEmitter emitter;
+  const LayoutPlan &plan;
+  SmallVector<Output> outputs;
+};
+
+struct ApplyLayoutPass : public impl::ApplyLayoutPassBase<ApplyLayoutPass> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal() || (main.getNumArguments() == 0 && main.getNumResults() == 0))
+      return;
+    const LayoutPlan &plan = getChildAnalysis<LayoutAnalysis>(main).plan;
+    if (plan.failed()) {
+      for (auto &[op, reason] : plan.problems)
+        op->emitError("expected an operation with a layout, but ") << reason;
+      return signalPassFailure();
+    }
+    OpBuilder builder(&getContext());
+    if (failed(LayoutApplier(main, builder, plan).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+
+} // namespace trn

@@ -1,0 +1,190 @@
+//===- GroupPlan.cpp - which operations of @main form a group --------------===//
+// Implements GroupPlan.h.
+#include "passes/Tile/GroupPlan.h"
+#include "dialects/Trn/TrnDialect.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Tile/Structure.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace trn {
+
+static bool isIn(Value value, isa::Space space) { return ir::spaceOf(value.getType()) == space; }
+static bool isInHbm(Value value) { return isIn(value, isa::Space::HBM); }
+
+StringRef name(Group::Kind kind) {
+  switch (kind) {
+  case Group::Kind::Contraction:
+    return "contraction";
+  case Group::Kind::Lanewise:
+    return "lanewise";
+  case Group::Kind::Movement:
+    return "movement";
+  }
+  llvm_unreachable("unknown kind");
+}
+
+bool isSunkIntoGroups(Operation *op) {
+  if (llvm::isa<tensor::ExtractSliceOp>(op) || (op->hasTrait<OpTrait::ConstantLike>() && op->getNumOperands() == 0 &&
+                                                !llvm::isa<RankedTensorType>(op->getResult(0).getType())))
+    return true;
+  // Reshapes on chip; reshapes in HBM are views that the caller can make.
+  return llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) && !isInHbm(op->getResult(0));
+}
+
+/// The operation that writes into the destination of `fill` next: a border belongs to the tensor it surrounds.
+static Operation *nextWriter(linalg::FillOp fill) {
+  Value version = fill.getResult(0);
+  for (;;) {
+    Operation *next = nullptr;
+    for (Operation *user : version.getUsers()) {
+      auto structured = dyn_cast<linalg::LinalgOp>(user);
+      auto insertion = dyn_cast<tensor::InsertSliceOp>(user);
+      if (structured && llvm::is_contained(structured.getDpsInits(), version)) {
+        auto other = dyn_cast<linalg::FillOp>(user);
+        return other ? nextWriter(other) : user;
+      }
+      if (insertion || llvm::isa<tensor::ExtractSliceOp>(user))
+        next = user;
+    }
+    if (!next)
+      return nullptr;
+    version = next->getResult(0);
+  }
+}
+
+GroupPlan::GroupPlan(func::FuncOp main, const GroupOptions &options) : options(options) {
+  SmallVector<linalg::FillOp> fills;
+  for (Operation &op : main.getBody().front()) {
+    if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+      fills.push_back(fill);
+      continue;
+    }
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+      add(structured, join(structured));
+    else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      if (int64_t group = latestProducer(insertion.getSource()); group >= 0)
+        add(insertion, group);
+    // Fills seen so far belong to the operation that writes around or into them next.
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+      int64_t group = assignment.lookup(structured);
+      llvm::erase_if(fills, [&](linalg::FillOp waiting) {
+        if (nextWriter(waiting) != structured && !assignment.count(nextWriter(waiting)))
+          return false;
+        add(waiting, group);
+        return true;
+      });
+    }
+  }
+  // A fill that nobody writes into is a tensor of its own.
+  for (linalg::FillOp fill : fills) {
+    list.push_back({Group::Kind::Lanewise, {}, 1});
+    add(fill, list.size() - 1);
+  }
+  // Insertions of fills follow them.
+  for (Operation &op : main.getBody().front())
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      if (!assignment.count(insertion))
+        if (int64_t group = latestProducer(insertion.getSource()); group >= 0)
+          add(insertion, group);
+  for (Group &group : list)
+    llvm::sort(group.operations, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+}
+
+void GroupPlan::add(Operation *op, int64_t group) {
+  assignment[op] = group;
+  list[group].operations.push_back(op);
+  if (llvm::isa<linalg::LinalgOp>(op) && !llvm::isa<linalg::FillOp>(op))
+    ++list[group].size;
+}
+
+int64_t GroupPlan::groupOf(Operation *op) const {
+  auto found = assignment.find(op);
+  return found == assignment.end() ? -1 : found->second;
+}
+
+int64_t GroupPlan::latestProducer(Value value) const {
+  Operation *producer = value.getDefiningOp();
+  if (!producer)
+    return -1;
+  if (auto found = assignment.find(producer); found != assignment.end())
+    return found->second;
+  int64_t latest = -1;
+  if (llvm::isa<linalg::FillOp>(producer))
+    return latest;
+  for (Value operand : producer->getOperands())
+    latest = std::max(latest, latestProducer(operand));
+  return latest;
+}
+
+/// Whether `op` carries elements from one memory or order to another and computes nothing.
+static bool isMovement(linalg::LinalgOp op) {
+  if (llvm::isa<linalg::TransposeOp>(op))
+    return true;
+  if (!llvm::isa<linalg::CopyOp>(op))
+    return false;
+  Value source = op.getDpsInputs()[0];
+  return isInHbm(source) || isInHbm(op.getDpsInits()[0]) || isIn(source, isa::Space::SBUF);
+}
+
+int64_t GroupPlan::join(linalg::LinalgOp op) {
+  std::optional<Structure> structure = Structure::get(op);
+  bool movement = isMovement(op);
+  bool contraction =
+      structure && structure->kind == Structure::Kind::Contraction && !ir::spaceOf(op.getDpsInits()[0].getType());
+  auto startNew = [&](Group::Kind kind) {
+    list.push_back({kind, {}, 0});
+    return static_cast<int64_t>(list.size()) - 1;
+  };
+
+  // The next part of an accumulation, the drain of an accumulator and the next block of a movement stay together.
+  int64_t destination = latestProducer(op.getDpsInits()[0]);
+  int64_t latest = -1;
+  for (Value input : op.getDpsInputs())
+    latest = std::max(latest, latestProducer(input));
+  if (contraction)
+    return destination >= 0 && destination >= latest ? destination : startNew(Group::Kind::Contraction);
+  if (llvm::isa<linalg::CopyOp>(op) && !ir::spaceOf(op.getDpsInputs()[0].getType()))
+    return latest;
+  if (movement)
+    return destination >= 0 && destination >= latest && list[destination].kind == Group::Kind::Movement
+               ? destination
+               : startNew(Group::Kind::Movement);
+
+  bool isMap = structure && structure->kind == Structure::Kind::Map;
+  int64_t candidate = std::max(latest, destination);
+  if (candidate < 0 || list[candidate].kind == Group::Kind::Movement || list[candidate].size >= options.maxOperations ||
+      isInHbm(op.getDpsInits()[0]))
+    return startNew(Group::Kind::Lanewise);
+  if (list[candidate].kind == Group::Kind::Lanewise || candidate == destination)
+    return candidate;
+  // Behind a contraction: only what reads its elements one by one, in its own order.
+  if (!isMap)
+    return startNew(Group::Kind::Lanewise);
+  for (auto [index, input] : llvm::enumerate(op.getDpsInputs()))
+    if (latestProducer(input) == candidate && structure->maps[index] == structure->maps[structure->resultIndex()])
+      return candidate;
+  return startNew(Group::Kind::Lanewise);
+}
+
+void GroupPlan::print(llvm::raw_ostream &os) const {
+  os << "group plan: " << list.size() << " groups\n";
+  for (auto [index, group] : llvm::enumerate(list)) {
+    os << "  #" << index << " " << name(group.kind) << ":";
+    std::string previous;
+    for (Operation *op : group.operations) {
+      if (!llvm::isa<linalg::LinalgOp>(op))
+        continue;
+      std::string text = op->getName().getStringRef().drop_front(strlen("linalg.")).str();
+      if (auto named = dyn_cast<NameLoc>(op->getLoc()))
+        text += " '" + named.getName().str() + "'";
+      if (text != previous)
+        os << " " << text;
+      previous = text;
+    }
+    os << "\n";
+  }
+}
+
+} // namespace trn

@@ -1,0 +1,106 @@
+//===- LayoutEmitter.h - laid-out tensors while a plan is carried out ------===//
+// Owns the physical side of tile-apply-layout: storage of tensor forms with their halos, reading and writing parts of
+// them, moving tensors between layouts, laying out constants as globals. It knows nothing of the operations that
+// compute; those are EmitStructured.cpp and ApplyLayout.cpp.
+#pragma once
+#include "mlir/IR/Builders.h"
+#include "passes/Tile/LayoutPlan.h"
+#include <map>
+#include <memory>
+
+namespace trn {
+
+/// A region of a physical tensor and what its dimensions mean.
+struct Laid {
+  mlir::Value tensor;
+  /// Extents of the region, per dimension of `tensor`.
+  llvm::SmallVector<PhysicalDim> dims;
+  /// Where the region begins, per dimension of `tensor`.
+  llvm::SmallVector<int64_t> offsets;
+};
+
+/// Part of a region: per dimension of it an offset, a size, a stride and whether the dimension (of size 1) is dropped.
+struct Window {
+  int64_t offset = 0;
+  int64_t size = 0;
+  bool drop = false;
+  int64_t stride = 1;
+};
+
+/// The memory of one tensor form. `current` is its newest SSA version: each write makes the next one.
+struct FormStorage {
+  llvm::SmallVector<PhysicalDim> dims;
+  llvm::SmallVector<int64_t> offsets;
+  mlir::Value current;
+  Laid region() const { return {current, dims, offsets}; }
+};
+
+/// The memory a tensor on chip or off is in.
+enum class Residence : uint8_t { Hbm, Sbuf };
+
+class LayoutEmitter {
+public:
+  LayoutEmitter(mlir::ModuleOp module, mlir::OpBuilder &builder, const LayoutPlan &plan);
+
+  mlir::OpBuilder &builder;
+  const LayoutPlan &plan;
+
+  /// `value` in `layout`, moved there if nobody did yet.
+  Laid read(mlir::Value value, const Layout &layout);
+  /// The storage into which the operation that makes `value` writes, border filled.
+  FormStorage &define(mlir::Value value, const Layout &layout);
+  /// Declares that `value` in `layout` is `region`.
+  void bind(mlir::Value value, const Layout &layout, Laid region);
+  /// Makes `value` in HBM lie in `destination`, an output of the program.
+  void bindOutput(mlir::Value value, mlir::Value destination) { outputs[value] = destination; }
+  /// The newest version of the storage in which `value` lies in HBM, if it has storage.
+  FormStorage *storageOf(mlir::Value value, const Layout &layout);
+
+  /// Part of a region as a tensor.
+  mlir::Value extract(mlir::Location loc, const Laid &region, llvm::ArrayRef<Window> windows);
+  mlir::Value extract(mlir::Location loc, const Laid &region) { return extract(loc, region, whole(region)); }
+  /// Puts `part` where `windows` say; the storage's next version.
+  void insert(mlir::Location loc, mlir::Value part, FormStorage &storage, llvm::ArrayRef<Window> windows);
+  llvm::SmallVector<Window> whole(const Laid &region) const;
+
+  /// `constant` as HBM data with physical dimensions `dims` (chunk and lane of one logical dimension split it; what an
+  /// uneven split adds is zero).
+  mlir::Value layOutConstant(mlir::Value constant, llvm::ArrayRef<PhysicalDim> dims);
+  mlir::Value declareInput(mlir::Location loc, mlir::RankedTensorType type, llvm::StringRef ioName);
+  /// A buffer for result `index`; returns it as a memref.
+  mlir::Value declareOutput(mlir::Location loc, mlir::RankedTensorType type, llvm::StringRef ioName);
+  mlir::Value asTensor(mlir::Location loc, mlir::Value buffer, bool writable);
+
+  mlir::RankedTensorType typeIn(llvm::ArrayRef<int64_t> shape, mlir::Type element, Residence residence) const;
+  mlir::Value makeEmpty(mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type element, Residence residence);
+
+private:
+  using Key = std::pair<void *, int64_t>;
+  static Key key(mlir::Value value, const Layout &layout);
+  FormStorage &allocate(mlir::Value value, const Layout &layout);
+  void fillBorder(mlir::Location loc, FormStorage &storage, const Halo &halo, const Layout &layout);
+  void convert(mlir::Value value, const Layout &from, const Layout &to);
+  struct GlobalContents {
+    bool isInput;
+    llvm::StringRef ioName;
+    mlir::ElementsAttr value;
+    mlir::ArrayAttr transforms;
+  };
+  mlir::Value declareGlobal(mlir::Location loc, llvm::StringRef name, mlir::RankedTensorType type,
+                            GlobalContents contents);
+  mlir::Value declareWeight(mlir::Location loc, mlir::ElementsAttr value, mlir::ArrayAttr transforms,
+                            mlir::RankedTensorType type);
+  void storeLane(mlir::Value value, const Laid &source);
+  /// Copies the `from` chunk/`to` chunk block between two layouts of one tensor.
+  void moveBlocks(mlir::Location loc, const Laid &source, FormStorage &target);
+
+  mlir::ModuleOp module;
+  std::map<Key, Laid> bound;
+  std::map<Key, std::unique_ptr<FormStorage>> storages;
+  llvm::DenseMap<mlir::Value, mlir::Value> outputs;
+  std::map<std::pair<const void *, const void *>, mlir::Value> constants;
+  unsigned numWeights = 0;
+  mlir::Operation *lastGlobal = nullptr;
+};
+
+} // namespace trn

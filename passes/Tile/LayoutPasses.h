@@ -1,0 +1,20 @@
+//===- LayoutPasses.h - passes of stage tensor -> grouped ------------------===//
+// Owns the entry points; one pass per file of this folder, documented in LayoutPasses.td.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+#include <memory>
+
+namespace mlir {
+class OpPassManager;
+}
+
+namespace trn {
+#define GEN_PASS_DECL
+#include "passes/Tile/LayoutPasses.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "passes/Tile/LayoutPasses.h.inc"
+
+/// The passes from stage `tensor` to stage `grouped`, in order.
+void addLayoutPasses(mlir::OpPassManager &manager);
+} // namespace trn

@@ -1,0 +1,105 @@
+//===- LayoutPasses.td - passes of stage tensor -> grouped ----------------===//
+// Declares the passes that give tensors a layout and gather operations into groups. The plan is an analysis
+// (LayoutPlan.h).
+#ifndef TRN_PASSES_TILE_LAYOUTPASSES
+#define TRN_PASSES_TILE_LAYOUTPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncOp"> {
+  let summary = "Bring the operations of stage tensor to the few forms that layouts are chosen for";
+  let description = [{
+    *Contract in*: stage `tensor`.
+
+    *Contract out*: stage `tensor`; named linalg operations are `linalg.generic` (fill, copy and transposes of constants
+    excepted), transposes are composed into the maps of the generics that read them, contractions and reductions start
+    from a constant.
+
+    *Example*:
+    ```mlir
+    %t = linalg.transpose ins(%x : tensor<4x8xf32>) outs(%e : tensor<8x4xf32>) permutation = [1, 0]
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, ...]} ins(%t : tensor<8x4xf32>) ...
+    ```
+    becomes
+    ```mlir
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, ...]} ins(%x : tensor<4x8xf32>) ...
+    ```
+
+    *Not done*: anything that changes a number.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
+}
+
+def ChooseLayoutPass : Pass<"tile-choose-layout", "mlir::func::FuncOp"> {
+  let summary = "Plan the layout of every tensor, and report the plan";
+  let description = [{
+    *Contract in*: stage `tensor`, normalised.
+
+    *Contract out*: the same IR. The plan is the analysis `LayoutAnalysis`; this pass computes it, keeps it for
+    `tile-apply-layout`, reports conversions and spills as remarks, and fails with one error per operation that has no
+    layout.
+
+    *Example*: with `print-plan`, for a convolution:
+    ```
+    layout plan: 2.1 us, optimal, peak 1024 bytes per partition
+      linalg.generic 'conv1': contraction holding operand 1, contracted d4, operands (dim 1, dim 1) -> dim 1 [96x2x30x30] halo
+    ```
+
+    *Not done*: loop tiles (tile-plan-schedule).
+  }];
+  let options = [
+    Option<"printPlan", "print-plan", "bool", /*default=*/"false", "print the plan to the error stream, for tests">
+  ];
+}
+
+def ApplyLayoutPass : Pass<"tile-apply-layout", "mlir::ModuleOp"> {
+  let summary = "Rewrite @main from logical to physical tensors";
+  let description = [{
+    *Contract in*: stage `tensor`, normalised; every operation has a layout.
+
+    *Contract out*: `@main` has no arguments and no results: they are `trn.global`s, as are weights, laid out by
+    `transforms`. On-chip tensors are partition first with space `#trn.sbuf` (`#trn.hbm` when spilled); other tensors are
+    row-major in `#trn.hbm`. Uneven partitions are peeled, pads are halos of their source, a change of layout is a
+    `linalg.copy` or `linalg.transpose` per block, accumulators of contractions have no space and leave through
+    `linalg.copy` or a map.
+
+    *Example*:
+    ```mlir
+    %r = linalg.generic {map over (n, c, h, w)} ins(%x : tensor<1x256x14x14xf32>) ...
+    ```
+    becomes
+    ```mlir
+    %r = linalg.generic {map over (lane, chunk, h, w)} ins(%x : tensor<128x2x14x14xf32, #trn.sbuf>) ...
+    ```
+
+    *Not done*: groups.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
+                           "mlir::bufferization::BufferizationDialect", "::trn::ir::TrnDialect"];
+}
+
+def FormGroupsPass : Pass<"tile-form-groups", "mlir::ModuleOp"> {
+  let summary = "Gather the operations of @main into private functions in destination style";
+  let description = [{
+    *Contract in*: `tile-apply-layout`'s.
+
+    *Contract out*: stage `grouped`: every structured operation is in a group function; equal groups are one symbol;
+    tensors made and used inside one group have no space.
+
+    *Example*:
+    ```mlir
+    %c = linalg.generic {contraction} ... outs(%f : tensor<128x14x14xf32>)
+    %d = linalg.copy ins(%c) outs(%e : tensor<128x14x14xf32, #trn.sbuf>)
+    %r = linalg.generic {bias and ReLU} ins(%d, ...) ...
+    ```
+    becomes `%r = call @g0(%x, %w, %b, %e)`, in which the map reads the accumulator.
+
+    *Not done*: fusing a reduction into the contraction before it.
+  }];
+  let options = [
+    Option<"printPlan", "print-plan", "bool", /*default=*/"false", "print the groups to the error stream, for tests">
+  ];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::tensor::TensorDialect"];
+}
+
+#endif

@@ -1,0 +1,359 @@
+//===- LayoutPlan.cpp - the layout of every tensor of a function -----------===//
+// Implements LayoutPlan.h: building and solving the choice problem, halos, residency, printing.
+#include "passes/Tile/LayoutPlan.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/Tile/Pbqp.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+
+namespace trn {
+
+SmallVector<int64_t> Halo::pad(ArrayRef<int64_t> shape) const {
+  SmallVector<int64_t> padded(shape);
+  if (!empty())
+    for (size_t dim = 0; dim < padded.size(); ++dim)
+      padded[dim] += low[dim] + high[dim];
+  return padded;
+}
+
+const LayoutCandidate *LayoutPlan::of(Operation *op) const {
+  auto found = choices.find(op);
+  return found == choices.end() ? nullptr : &found->second;
+}
+
+Layout LayoutPlan::home(Value value) const {
+  const LayoutCandidate *candidate = value.getDefiningOp() ? of(value.getDefiningOp()) : nullptr;
+  return candidate ? candidate->result : Layout::hbm();
+}
+
+std::optional<Layout> LayoutPlan::waypoint(Value value, const Layout &layout) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  return costs.waypoint(type.getShape(), type.getElementType(), home(value), layout);
+}
+
+const TensorForm *LayoutPlan::form(Value value, const Layout &layout) const {
+  for (const TensorForm &form : forms)
+    if (form.value == value && form.layout == layout)
+      return &form;
+  return nullptr;
+}
+
+/// Whether the op only provides the value with which another one starts, or a shape.
+static bool isOnlyInit(Operation *op) {
+  return llvm::isa<linalg::FillOp, tensor::EmptyOp>(op) && llvm::all_of(op->getUses(), [](OpOperand &use) {
+           auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+           return llvm::isa<linalg::LinalgOp>(use.getOwner()) && user && user.isDpsInit(&use);
+         });
+}
+
+/// The operations of the function that take part in the choice.
+static bool takesPart(Operation *op) {
+  return op->getNumResults() == 1 && llvm::isa<RankedTensorType>(op->getResult(0).getType()) &&
+         !isConstantTensor(op->getResult(0)) && !isOnlyInit(op);
+}
+
+namespace {
+/// Elements that `pad` adds, if their value is a constant.
+std::optional<Halo> haloOf(tensor::PadOp pad) {
+  Halo halo;
+  halo.low.assign(pad.getStaticLow().begin(), pad.getStaticLow().end());
+  halo.high.assign(pad.getStaticHigh().begin(), pad.getStaticHigh().end());
+  Attribute fill;
+  Value padding = pad.getConstantPaddingValue();
+  if (!padding || !matchPattern(padding, m_Constant(&fill)))
+    return std::nullopt;
+  halo.fill = cast<TypedAttr>(fill);
+  return halo;
+}
+} // namespace
+
+class LayoutPlanner {
+public:
+  LayoutPlanner(func::FuncOp function, const LayoutOptions &options) : function(function), options(options) {
+    plan.costs = options.costs;
+  }
+
+  LayoutPlan run() {
+    collect();
+    if (!plan.failed()) {
+      choose();
+      collectForms();
+      growHalos();
+      spill();
+    }
+    return std::move(plan);
+  }
+
+private:
+  /// Numbers the operations and lists their candidates.
+  void collect() {
+    int64_t index = 0;
+    for (Operation &op : function.getBody().front()) {
+      position[&op] = index++;
+      if (!takesPart(&op)) {
+        if (op.getNumResults() > 1 && llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>))
+          plan.problems.push_back({&op, "expected one result"});
+        continue;
+      }
+      std::string reason;
+      SmallVector<LayoutCandidate> list = layoutCandidates(&op, options.costs, reason);
+      if (list.empty()) {
+        plan.problems.push_back({&op, reason.empty() ? "no layout serves all of its operands" : reason});
+        continue;
+      }
+      candidates.insert({&op, std::move(list)});
+    }
+  }
+
+  /// Solves the choice problem.
+  void choose() {
+    PbqpProblem problem;
+    llvm::DenseMap<Operation *, unsigned> nodeOf;
+    for (auto &[op, list] : candidates) {
+      std::vector<double> costs;
+      for (const LayoutCandidate &candidate : list)
+        costs.push_back(candidate.nanoseconds);
+      nodeOf[op] = problem.addNode(std::move(costs));
+    }
+    for (auto &[op, list] : candidates) {
+      SmallVector<OpOperand *> operands = layoutOperands(op);
+      for (auto [index, operand] : llvm::enumerate(operands))
+        addUse(problem, nodeOf, op, index, operand->get());
+    }
+    // Results of the function leave through row-major HBM.
+    for (Value result : function.getBody().front().getTerminator()->getOperands())
+      if (Operation *producer = result.getDefiningOp())
+        if (auto found = candidates.find(producer); found != candidates.end()) {
+          std::vector<double> costs;
+          for (const LayoutCandidate &candidate : found->second)
+            costs.push_back(convert(result, candidate.result, Layout::hbm()));
+          problem.addEdge(nodeOf[producer], problem.addNode({0}), costs);
+        }
+    PbqpProblem::Solution solution = problem.solve();
+    for (auto &[op, list] : candidates)
+      plan.choices.insert({op, list[solution.choice[nodeOf[op]]]});
+    plan.nanoseconds = solution.cost;
+    plan.optimal = solution.exact;
+  }
+
+  double convert(Value value, const Layout &from, const Layout &to) const {
+    auto type = cast<RankedTensorType>(value.getType());
+    return options.costs.convert(type.getShape(), type.getElementType(), from, to);
+  }
+
+  /// Prices the edge by which operand `index` of `op` reads `value`.
+  void addUse(PbqpProblem &problem, const llvm::DenseMap<Operation *, unsigned> &nodeOf, Operation *op, unsigned index,
+              Value value) {
+    if (isConstantTensor(value))
+      return;
+    const SmallVector<LayoutCandidate> &readers = candidates.find(op)->second;
+    Operation *producer = value.getDefiningOp();
+    auto found = candidates.find(producer);
+    std::vector<double> costs;
+    if (!producer || found == candidates.end()) {
+      for (const LayoutCandidate &reader : readers)
+        costs.push_back(convert(value, Layout::hbm(), reader.operands[index]));
+      problem.addEdge(problem.addNode({0}), nodeOf.lookup(op), costs);
+      return;
+    }
+    for (const LayoutCandidate &writer : found->second)
+      for (const LayoutCandidate &reader : readers)
+        costs.push_back(convert(value, writer.result, reader.operands[index]));
+    problem.addEdge(nodeOf.lookup(producer), nodeOf.lookup(op), costs);
+  }
+
+  TensorForm &formOf(Value value, const Layout &layout, int64_t definition) {
+    for (TensorForm &form : plan.forms)
+      if (form.value == value && form.layout == layout)
+        return form;
+    TensorForm form;
+    form.value = value;
+    form.layout = layout;
+    form.definition = definition;
+    plan.forms.push_back(form);
+    return plan.forms.back();
+  }
+
+  /// The forms of every tensor, in order of their making, with their uses. A view has no form of its own: its uses are
+  /// uses of what it shows.
+  void collectForms() {
+    for (auto &[op, candidate] : plan.choices) {
+      int64_t now = position[op];
+      for (auto [index, operand] : llvm::enumerate(layoutOperands(op)))
+        if (!isConstantTensor(operand->get()))
+          use(operand->get(), candidate.operands[index], now, op);
+      if (candidate.form == LayoutCandidate::Form::View)
+        viewed[op->getResult(0)] = {op->getOperand(0), candidate.operands[0]};
+      else
+        formOf(op->getResult(0), candidate.result, now);
+    }
+    Operation *terminator = function.getBody().front().getTerminator();
+    for (Value result : terminator->getOperands())
+      if (!isConstantTensor(result))
+        use(result, Layout::hbm(), position[terminator], terminator);
+  }
+
+  void use(Value value, const Layout &layout, int64_t now, Operation *user) {
+    if (auto found = viewed.find(value); found != viewed.end() && layout == plan.home(value))
+      return use(found->second.first, found->second.second, now, user);
+    if (layout != plan.home(value))
+      use(value, plan.waypoint(value, layout).value_or(plan.home(value)), now, user);
+    formOf(value, layout, now).uses.push_back(now);
+  }
+
+  /// Whether the storage of `value` can have `halo`: its operation makes the storage, and no dimension of one element,
+  /// which has no physical dimension, is padded.
+  static bool hasRoomFor(Value value, const Halo &halo) {
+    if (value.getDefiningOp<tensor::PadOp>())
+      return false;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      if (shape[dim] == 1 && halo.low[dim] + halo.high[dim] > 0)
+        return false;
+    return true;
+  }
+
+  /// Gives the source of every on-chip pad room for the padding; pads of other values get storage of their own.
+  void growHalos() {
+    for (auto &[op, candidate] : plan.choices) {
+      auto pad = dyn_cast<tensor::PadOp>(op);
+      if (!pad || candidate.result.isHbm() || viewed.count(pad.getSource()) || isConstantTensor(pad.getSource()))
+        continue;
+      std::optional<Halo> wanted = haloOf(pad);
+      if (!wanted || !hasRoomFor(pad.getSource(), *wanted))
+        continue;
+      TensorForm &form = formOf(pad.getSource(), candidate.operands[0], position[op]);
+      if (form.halo.empty()) {
+        form.halo = *wanted;
+      } else if (form.halo.fill == wanted->fill) {
+        for (size_t dim = 0; dim < wanted->low.size(); ++dim) {
+          form.halo.low[dim] = std::max(form.halo.low[dim], wanted->low[dim]);
+          form.halo.high[dim] = std::max(form.halo.high[dim], wanted->high[dim]);
+        }
+      } else {
+        continue;
+      }
+      // The padded tensor is the source's storage: uses of one are uses of the other.
+      for (TensorForm &padded : plan.forms)
+        if (padded.value == pad.getResult() && padded.layout == candidate.result) {
+          form.uses.append(padded.uses);
+          padded.bytesPerLane = -1;
+        }
+    }
+    llvm::erase_if(plan.forms, [](const TensorForm &form) { return form.bytesPerLane < 0; });
+    for (TensorForm &form : plan.forms) {
+      auto type = cast<RankedTensorType>(form.value.getType());
+      if (form.layout.isOnChip())
+        form.bytesPerLane =
+            elementsPerLane(form.halo.pad(type.getShape()), form.layout) * elementBytes(type.getElementType());
+      llvm::sort(form.uses);
+    }
+  }
+
+  /// Keeps in HBM what does not fit: at each operation, while the live bytes exceed the budget, the live form whose
+  /// next use is farthest.
+  void spill() {
+    double budget = options.costs.sbufBytes * options.residentShare;
+    SmallVector<TensorForm *> order;
+    for (TensorForm &form : plan.forms)
+      if (form.layout.isOnChip())
+        order.push_back(&form);
+    // Forms are in order of their making already, but for halos.
+    llvm::sort(order, [](TensorForm *a, TensorForm *b) {
+      return std::make_pair(a->definition, a) < std::make_pair(b->definition, b);
+    });
+    SmallVector<TensorForm *> live;
+    size_t next = 0;
+    for (int64_t now = 0, end = position.size(); now < end; ++now) {
+      llvm::erase_if(live, [&](TensorForm *form) { return form->uses.empty() || form->uses.back() < now; });
+      for (; next < order.size() && order[next]->definition <= now; ++next)
+        live.push_back(order[next]);
+      double bytes = 0;
+      for (TensorForm *form : live)
+        bytes += form->bytesPerLane;
+      while (bytes > budget && !live.empty()) {
+        auto farthest = std::max_element(live.begin(), live.end(), [&](TensorForm *a, TensorForm *b) {
+          return std::make_pair(nextUse(*a, now), a->bytesPerLane) < std::make_pair(nextUse(*b, now), b->bytesPerLane);
+        });
+        (*farthest)->spilled = true;
+        bytes -= (*farthest)->bytesPerLane;
+        live.erase(farthest);
+      }
+      plan.peakBytesPerLane = std::max(plan.peakBytesPerLane, bytes);
+    }
+  }
+
+  static int64_t nextUse(const TensorForm &form, int64_t now) {
+    auto found = llvm::upper_bound(form.uses, now);
+    return found == form.uses.end() ? std::numeric_limits<int64_t>::max() : *found;
+  }
+
+  func::FuncOp function;
+  const LayoutOptions &options;
+  LayoutPlan plan;
+  llvm::MapVector<Operation *, SmallVector<LayoutCandidate>> candidates;
+  llvm::DenseMap<Operation *, int64_t> position;
+  llvm::DenseMap<Value, std::pair<Value, Layout>> viewed;
+};
+
+LayoutPlan planLayouts(func::FuncOp function, const LayoutOptions &options) {
+  return LayoutPlanner(function, options).run();
+}
+
+//===-- Printing -------------------------------------------------------------===//
+
+static std::string describe(Location location) {
+  if (auto named = dyn_cast<NameLoc>(location))
+    return named.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location part : fused.getLocations())
+      if (llvm::isa<NameLoc>(part))
+        return describe(part);
+  return "";
+}
+
+static void printForm(const TensorForm &form, llvm::raw_ostream &os) {
+  auto type = cast<RankedTensorType>(form.value.getType());
+  form.layout.print(os);
+  os << " [";
+  llvm::interleave(physicalShape(form.halo.pad(type.getShape()), form.layout), os, "x");
+  os << "]";
+  if (form.layout.isOnChip() && !form.layout.isOneLane()) {
+    PartitionSplit split = partitionSplit(type.getShape(), form.layout);
+    if (split.isRagged())
+      os << " ragged " << split.lastLanes();
+  }
+  if (!form.halo.empty())
+    os << " halo";
+  if (form.spilled)
+    os << " spilled";
+}
+
+void LayoutPlan::print(llvm::raw_ostream &os) const {
+  os << "layout plan: " << llvm::format("%.1f", nanoseconds / 1000) << " us" << (optimal ? ", optimal" : ", heuristic")
+     << ", peak " << static_cast<int64_t>(peakBytesPerLane) << " bytes per partition\n";
+  for (auto &[op, candidate] : choices) {
+    os << "  " << op->getName();
+    if (std::string node = describe(op->getLoc()); !node.empty())
+      os << " '" << node << "'";
+    os << ": " << name(candidate.form);
+    if (candidate.form == LayoutCandidate::Form::Contraction)
+      os << " holding operand " << candidate.stationary << ", contracted d" << candidate.contracted;
+    os << ", operands (";
+    llvm::interleaveComma(candidate.operands, os, [&](const Layout &layout) { layout.print(os); });
+    os << ")";
+    for (const TensorForm &form : forms)
+      if (form.value == op->getResult(0)) {
+        os << (form.layout == candidate.result ? " -> " : ", also ");
+        printForm(form, os);
+      }
+    os << "\n";
+  }
+}
+
+} // namespace trn

@@ -1,0 +1,85 @@
+//===- LayoutPlan.h - the layout of every tensor of a function -------------===//
+// Owns the plan of stage `grouped`: per operation one LayoutCandidate, per tensor the form it is produced in, the other
+// forms in which consumers want it, halos, and which forms live in SBUF. `LayoutAnalysis` computes it and changes
+// nothing; tile-apply-layout carries it out. A function with an operation that has no layout gets a plan with problems.
+//
+// The choice is one problem over the whole function: a node per operation, its candidates as alternatives, an edge per
+// use with the price of moving the tensor between the two layouts (Pbqp.h). Residency is decided afterwards, from the
+// bytes alive at each operation: what does not fit is kept in HBM, the tensor with the farthest next use first.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Tile/LayoutCandidates.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace trn {
+
+/// Elements around a tensor that its storage has room for, all with one value.
+struct Halo {
+  llvm::SmallVector<int64_t> low, high;
+  mlir::TypedAttr fill;
+  bool empty() const { return !fill; }
+  /// The shape of the storage of a tensor of `shape`.
+  llvm::SmallVector<int64_t> pad(llvm::ArrayRef<int64_t> shape) const;
+};
+
+/// One form of one tensor: the unit of storage.
+struct TensorForm {
+  mlir::Value value;
+  Layout layout;
+  Halo halo;
+  /// Whether it lives in HBM although its shape is one for SBUF.
+  bool spilled = false;
+  int64_t bytesPerLane = 0;
+  /// Positions in the function: of the operation that makes it and of those that read it.
+  int64_t definition = 0;
+  llvm::SmallVector<int64_t> uses;
+};
+
+class LayoutPlan {
+public:
+  /// The candidate chosen for `op`; null for operations without a layout (constants, terminator).
+  const LayoutCandidate *of(mlir::Operation *op) const;
+  /// The layout in which `value` is produced.
+  Layout home(mlir::Value value) const;
+  /// The layout that `value` passes through on its way from its home to `layout`, if it does.
+  std::optional<Layout> waypoint(mlir::Value value, const Layout &layout) const;
+  /// The form of `value` in `layout`, if anybody makes it.
+  const TensorForm *form(mlir::Value value, const Layout &layout) const;
+  llvm::ArrayRef<TensorForm> allForms() const { return forms; }
+
+  bool failed() const { return !problems.empty(); }
+  /// Operations that have no layout, with the reason.
+  llvm::SmallVector<std::pair<mlir::Operation *, std::string>> problems;
+  double nanoseconds = 0;
+  bool optimal = true;
+  double peakBytesPerLane = 0;
+  LayoutCosts costs;
+
+  void print(llvm::raw_ostream &os) const;
+
+private:
+  friend class LayoutPlanner;
+  llvm::MapVector<mlir::Operation *, LayoutCandidate> choices;
+  llvm::SmallVector<TensorForm> forms;
+};
+
+/// What the planner may use; constants of the device and the share of SBUF that whole tensors may take.
+struct LayoutOptions {
+  LayoutCosts costs;
+  /// Share of SBUF for whole tensors; the rest is for weight tiles and temporaries of groups.
+  double residentShare = 0.6;
+};
+
+/// Plans the layouts of `function`, one block of stage tensor.
+LayoutPlan planLayouts(mlir::func::FuncOp function, const LayoutOptions &options);
+
+/// The cached analysis.
+class LayoutAnalysis {
+public:
+  LayoutAnalysis(mlir::Operation *function)
+      : plan(planLayouts(mlir::cast<mlir::func::FuncOp>(function), LayoutOptions())) {}
+  const LayoutPlan plan;
+};
+
+} // namespace trn

@@ -1,0 +1,59 @@
+//===- Structure.h - what a structured operation of stage tensor is --------===//
+// Owns the classification of linalg operations before layout: iterators, which operand dimension an iterator indexes,
+// whether the operation is a contraction (multiply and add), a reduction or a map. Read-only. An operation whose maps
+// are not dimensions or sums of dimensions, or which has several results, is refused by `get`, with the reason.
+#pragma once
+#include "compiler/Weights/Transforms.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/AffineMap.h"
+#include <optional>
+
+namespace trn {
+
+/// Iterators and maps of one linalg operation with iterators of one step removed from the maps.
+class Structure {
+public:
+  enum class Kind : uint8_t { Map, Reduction, Contraction };
+
+  /// Analyses `op`; on refusal returns nothing and writes the reason.
+  static std::optional<Structure> get(mlir::linalg::LinalgOp op, std::string *reason = nullptr);
+
+  mlir::linalg::LinalgOp op;
+  Kind kind;
+  llvm::SmallVector<mlir::utils::IteratorType> types;
+  /// Steps of each iterator.
+  llvm::SmallVector<int64_t> extents;
+  /// Indexing maps, inputs first, then the result; iterators of one step are the constant 0 in them.
+  llvm::SmallVector<mlir::AffineMap> maps;
+  /// Reductions and contractions: what the result is filled with before the first step, if it is a constant.
+  mlir::TypedAttr init;
+
+  unsigned numInputs() const { return maps.size() - 1; }
+  unsigned resultIndex() const { return maps.size() - 1; }
+  bool isReduction(int64_t iterator) const;
+  /// Iterators with more than one step.
+  llvm::SmallVector<int64_t> iterators() const;
+  /// Whether `operand` is indexed by `iterator` at all.
+  bool uses(unsigned operand, int64_t iterator) const { return maps[operand].isFunctionOfDim(iterator); }
+  /// The dimension of `operand` that `iterator` alone indexes, if the iterator appears nowhere else in its map.
+  std::optional<int64_t> dimOf(unsigned operand, int64_t iterator) const;
+  llvm::ArrayRef<int64_t> shapeOf(unsigned operand) const;
+  mlir::Type elementTypeOf(unsigned operand) const;
+  mlir::Block *body() const { return mlir::linalg::LinalgOp(op).getBlock(); }
+  mlir::Value valueOf(unsigned operand) const { return op->getOperand(operand); }
+};
+
+/// A constant and what was done to it by reshapes, transposes, slices and casts: still a constant.
+struct ConstantTensor {
+  mlir::ElementsAttr value;
+  WeightTransforms transforms;
+};
+
+/// The constant that `value` is, if it is one (a weight): it can be given any layout for free while compiling.
+std::optional<ConstantTensor> constantTensor(mlir::Value value);
+inline bool isConstantTensor(mlir::Value value) { return constantTensor(value).has_value(); }
+
+/// The scalar constant with which `value` is filled (a linalg.fill or a splat), if it is.
+mlir::TypedAttr splatOf(mlir::Value value);
+
+} // namespace trn
