@@ -1,0 +1,323 @@
+//===- Decompose.cpp - operators expressed by others ----------------------===//
+//
+// Owns `onnx-decompose`, except recurrent layers.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Graph/Decompose.h"
+
+#include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/Build.h"
+#include "dialects/ONNX/Ops/Elementwise.h"
+#include "dialects/ONNX/Ops/Indexing.h"
+#include "dialects/ONNX/Ops/Movement.h"
+#include "dialects/ONNX/Ops/Normalization.h"
+#include "dialects/ONNX/Ops/Reduction.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "passes/Graph/Match.h"
+#include "passes/Graph/Passes.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+namespace trn {
+#define GEN_PASS_DEF_DECOMPOSEPASS
+#include "passes/Graph/Passes.h.inc"
+} // namespace trn
+
+using namespace mlir;
+using namespace trn;
+using namespace trn::onnx;
+
+namespace {
+
+/// Builds onnx operations at one place.
+class Writer {
+public:
+  Writer(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+
+  Value op(StringRef name, ArrayRef<Value> operands, ArrayRef<NamedAttribute> attributes = {}) {
+    return build(b, loc, name, operands, attributes);
+  }
+  Value reshape(Value x, ArrayRef<int64_t> shape) { return op("Reshape", {x}, ints("shape", shape)); }
+  Value transpose(Value x, ArrayRef<int64_t> perm) { return op("Transpose", {x}, ints("perm", perm)); }
+  Value reduce(StringRef name, Value x, ArrayRef<int64_t> axes, bool keep) {
+    return op(name, {x}, {ints("axes", axes), b.getNamedAttr("keepdims", b.getBoolAttr(keep))});
+  }
+  /// A scalar constant of `like`'s element type.
+  Value scalar(double value, Value like) {
+    Type element = typeOf(like).getElementType();
+    auto type = RankedTensorType::get({}, element);
+    Attribute number = isa<FloatType>(element) ? Attribute(b.getFloatAttr(element, value))
+                                               : Attribute(IntegerAttr::get(element, int64_t(value)));
+    return WeightOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(number)));
+  }
+  Value constant(ElementsAttr value) { return WeightOp::create(b, loc, value); }
+  NamedAttribute ints(StringRef name, ArrayRef<int64_t> values) {
+    return b.getNamedAttr(name, b.getDenseI64ArrayAttr(values));
+  }
+
+private:
+  OpBuilder &b;
+  Location loc;
+};
+
+/// Squeeze, Unsqueeze and Flatten are Reshape.
+template <typename OpTy> struct ToReshape : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &b) const override {
+    b.replaceOp(op, Writer(b, op.getLoc()).reshape(op.getX(), typeOf(op.getY()).getShape()));
+    return success();
+  }
+};
+
+/// Sum and Mean are chains of Add; Min and Max are chains of themselves with two operands.
+template <typename OpTy> struct ChainVariadic : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &b) const override {
+    constexpr bool isSum = std::is_same_v<OpTy, SumOp> || std::is_same_v<OpTy, MeanOp>;
+    ValueRange inputs = op.getInputs();
+    if (!isSum && inputs.size() == 2)
+      return failure();
+    Writer write(b, op.getLoc());
+    StringRef name = isSum ? "Add" : op->getName().stripDialect();
+    Value result = inputs.front();
+    for (Value input : inputs.drop_front())
+      result = write.op(name, {result, input});
+    if (std::is_same_v<OpTy, MeanOp> && inputs.size() > 1)
+      result = write.op("Div", {result, write.scalar(double(inputs.size()), result)});
+    b.replaceOp(op, result);
+    return success();
+  }
+};
+
+struct DecomposeCastLike : OpRewritePattern<CastLikeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CastLikeOp op, PatternRewriter &b) const override {
+    Type to = typeOf(op.getTarget()).getElementType();
+    b.replaceOp(op, build(b, op.getLoc(), "Cast", {op.getX()},
+                          {b.getNamedAttr("to", TypeAttr::get(to)), b.getNamedAttr("saturate", op.getSaturateAttr())}));
+    return success();
+  }
+};
+
+/// In inference Dropout hands its operand on, and its mask is true everywhere.
+struct DecomposeDropout : OpRewritePattern<DropoutOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DropoutOp op, PatternRewriter &b) const override {
+    if (op->getNumOperands() != 1)
+      return failure();
+    SmallVector<Value> results = {op.getX()};
+    if (op.getMask())
+      results.push_back(WeightOp::create(b, op.getLoc(), DenseElementsAttr::get(typeOf(op.getMask()), true)));
+    b.replaceOp(op, results);
+    return success();
+  }
+};
+
+/// ReduceL1, L2, LogSum, LogSumExp and SumSquare around ReduceSum.
+struct DecomposeReduce : RewritePattern {
+  DecomposeReduce(StringRef name, MLIRContext *context) : RewritePattern(name, 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &b) const override {
+    auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes");
+    if (!axes || op->getNumOperands() != 1)
+      return failure();
+    Writer write(b, op->getLoc());
+    Value x = op->getOperand(0);
+    bool keep = cast<BoolAttr>(op->getAttr("keepdims")).getValue();
+    auto sum = [&](Value value) { return write.reduce("ReduceSum", value, axes.asArrayRef(), keep); };
+    Value result;
+    if (isa<ReduceL1Op>(op))
+      result = sum(write.op("Abs", {x}));
+    else if (isa<ReduceL2Op>(op))
+      result = write.op("Sqrt", {sum(write.op("Mul", {x, x}))});
+    else if (isa<ReduceSumSquareOp>(op))
+      result = sum(write.op("Mul", {x, x}));
+    else if (isa<ReduceLogSumOp>(op))
+      result = write.op("Log", {sum(x)});
+    else
+      result = logSumExp(write, x, axes.asArrayRef(), keep, typeOf(op->getResult(0)).getShape());
+    b.replaceOp(op, result);
+    return success();
+  }
+
+  /// The maximum is taken out first, or exp overflows.
+  static Value logSumExp(Writer &write, Value x, ArrayRef<int64_t> axes, bool keep, ArrayRef<int64_t> shape) {
+    Value max = write.reduce("ReduceMax", x, axes, true);
+    Value sum = write.reduce("ReduceSum", write.op("Exp", {write.op("Sub", {x, max})}), axes, true);
+    Value result = write.op("Add", {write.op("Log", {sum}), max});
+    return keep ? result : write.reshape(result, shape);
+  }
+};
+
+/// `(x - mean) / (√mean((x - mean)²) + 1e-9)`, as the standard's function body.
+struct DecomposeMeanVariance : OpRewritePattern<MeanVarianceNormalizationOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MeanVarianceNormalizationOp op, PatternRewriter &b) const override {
+    Writer write(b, op.getLoc());
+    Value x = op.getX();
+    ArrayRef<int64_t> axes = *op.getAxes();
+    Value mean = write.reduce("ReduceMean", x, axes, true);
+    Value meanOfSquares = write.reduce("ReduceMean", write.op("Mul", {x, x}), axes, true);
+    Value variance = write.op("Sub", {meanOfSquares, write.op("Mul", {mean, mean})});
+    Value deviation = write.op("Add", {write.op("Sqrt", {variance}), write.scalar(1e-9, x)});
+    b.replaceOp(op, write.op("Div", {write.op("Sub", {x, mean}), deviation}));
+    return success();
+  }
+};
+
+struct DecomposeLpNormalization : OpRewritePattern<LpNormalizationOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LpNormalizationOp op, PatternRewriter &b) const override {
+    if (op.getP() != 1 && op.getP() != 2)
+      return failure();
+    Writer write(b, op.getLoc());
+    Value norm = write.reduce(op.getP() == 1 ? "ReduceL1" : "ReduceL2", op.getX(), {int64_t(op.getAxis())}, true);
+    b.replaceOp(op, write.op("Div", {op.getX(), norm}));
+    return success();
+  }
+};
+
+/// Normalises rows of a [rows, elements] view, then scales and shifts by channel.
+Value normalizeRows(Writer &write, Value x, int64_t rows, double epsilon) {
+  RankedTensorType type = typeOf(x);
+  Value flat = write.reshape(x, {rows, type.getNumElements() / rows});
+  Value mean = write.reduce("ReduceMean", flat, {1}, true);
+  Value centered = write.op("Sub", {flat, mean});
+  Value variance = write.reduce("ReduceMean", write.op("Mul", {centered, centered}), {1}, true);
+  Value deviation = write.op("Sqrt", {write.op("Add", {variance, write.scalar(epsilon, x)})});
+  return write.reshape(write.op("Div", {centered, deviation}), type.getShape());
+}
+
+Value scaleAndShift(Writer &write, Value x, Value scale, Value shift) {
+  SmallVector<int64_t> shape(typeOf(x).getRank() - 1, 1);
+  shape[0] = typeOf(x).getDimSize(1);
+  return write.op("Add", {write.op("Mul", {x, write.reshape(scale, shape)}), write.reshape(shift, shape)});
+}
+
+struct DecomposeInstanceNormalization : OpRewritePattern<InstanceNormalizationOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(InstanceNormalizationOp op, PatternRewriter &b) const override {
+    RankedTensorType type = typeOf(op.getX());
+    if (type.getRank() < 3 || type.getNumElements() == 0)
+      return failure();
+    Writer write(b, op.getLoc());
+    Value normal =
+        normalizeRows(write, op.getX(), type.getDimSize(0) * type.getDimSize(1), op.getEpsilon().convertToDouble());
+    b.replaceOp(op, scaleAndShift(write, normal, op.getScale(), op.getB()));
+    return success();
+  }
+};
+
+struct DecomposeGroupNormalization : OpRewritePattern<GroupNormalizationOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GroupNormalizationOp op, PatternRewriter &b) const override {
+    RankedTensorType type = typeOf(op.getX());
+    int64_t groups = op.getNumGroups();
+    if (type.getRank() < 3 || type.getNumElements() == 0 || groups < 1 || type.getDimSize(1) % groups != 0)
+      return failure();
+    Writer write(b, op.getLoc());
+    Value normal = normalizeRows(write, op.getX(), type.getDimSize(0) * groups, op.getEpsilon().convertToDouble());
+    b.replaceOp(op, scaleAndShift(write, normal, op.getScale(), op.getB()));
+    return success();
+  }
+};
+
+/// Block moves are two views around a transpose.
+struct DecomposeDepthToSpace : OpRewritePattern<DepthToSpaceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DepthToSpaceOp op, PatternRewriter &b) const override {
+    Writer write(b, op.getLoc());
+    ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
+    int64_t n = x[0], block = op.getBlocksize(), c = x[1] / (block * block), h = x[2], w = x[3];
+    bool depthFirst = op.getMode() == "DCR";
+    Value split = depthFirst ? write.reshape(op.getX(), {n, block, block, c, h, w})
+                             : write.reshape(op.getX(), {n, c, block, block, h, w});
+    Value moved = depthFirst ? write.transpose(split, {0, 3, 4, 1, 5, 2}) : write.transpose(split, {0, 1, 4, 2, 5, 3});
+    b.replaceOp(op, write.reshape(moved, typeOf(op.getY()).getShape()));
+    return success();
+  }
+};
+
+struct DecomposeSpaceToDepth : OpRewritePattern<SpaceToDepthOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SpaceToDepthOp op, PatternRewriter &b) const override {
+    Writer write(b, op.getLoc());
+    ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
+    int64_t block = op.getBlocksize();
+    Value split = write.reshape(op.getX(), {x[0], x[1], x[2] / block, block, x[3] / block, block});
+    b.replaceOp(op, write.reshape(write.transpose(split, {0, 3, 5, 1, 2, 4}), typeOf(op.getY()).getShape()));
+    return success();
+  }
+};
+
+/// Compares each index with 0 … depth - 1; negative indices count from the end, others outside give all "off".
+struct DecomposeOneHot : OpRewritePattern<OneHotOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(OneHotOp op, PatternRewriter &b) const override {
+    if (!op.getDepth() || typeOf(op.getValues()).getNumElements() != 2)
+      return failure();
+    Writer write(b, op.getLoc());
+    RankedTensorType type = typeOf(op.getIndices());
+    int64_t axis = op.getAxis(), depth = *op.getDepth();
+    SmallVector<int64_t> shape(type.getShape()), rangeShape(type.getRank() + 1 - axis, 1);
+    shape.insert(shape.begin() + axis, 1);
+    rangeShape[0] = depth;
+    Value indices = write.reshape(op.getIndices(), shape);
+    Value negative = write.op("Less", {indices, write.scalar(0, indices)});
+    Value wrapped = write.op("Add", {indices, write.scalar(double(depth), indices)});
+    Value wanted = write.op("Where", {negative, wrapped, indices});
+    auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, depth));
+    Value range = write.constant(makeIntegers(RankedTensorType::get(rangeShape, type.getElementType()), numbers));
+    auto value = [&](int64_t i) {
+      Value one = write.op("Slice", {op.getValues()}, {write.ints("starts", {i}), write.ints("ends", {i + 1})});
+      return write.reshape(one, {});
+    };
+    b.replaceOp(op, write.op("Where", {write.op("Equal", {wanted, range}), value(1), value(0)}));
+    return success();
+  }
+};
+
+/// A constant mask keeps one triangle.
+struct DecomposeTrilu : OpRewritePattern<TriluOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TriluOp op, PatternRewriter &b) const override {
+    RankedTensorType type = typeOf(op.getX());
+    Type element = type.getElementType();
+    if (op.getKOperand() || type.getRank() < 2 || !element.isIntOrFloat() || element.isUnsignedInteger())
+      return failure();
+    Writer write(b, op.getLoc());
+    int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getDimSize(type.getRank() - 1);
+    int64_t k = int64_t(op.getK().value_or(0));
+    std::vector<char> mask;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < columns; ++column)
+        mask.push_back(op.getUpper() ? column - row >= k : column - row <= k);
+    if (mask.empty())
+      return failure();
+    Value keep = write.constant(makeConstant(RankedTensorType::get({rows, columns}, b.getI1Type()), std::move(mask)));
+    b.replaceOp(op, write.op("Where", {keep, op.getX(), write.scalar(0, op.getX())}));
+    return success();
+  }
+};
+
+struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
+  using DecomposePassBase::DecomposePassBase;
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, ChainVariadic<SumOp>,
+                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCastLike, DecomposeDropout,
+                 DecomposeMeanVariance, DecomposeLpNormalization, DecomposeInstanceNormalization,
+                 DecomposeGroupNormalization, DecomposeDepthToSpace, DecomposeSpaceToDepth, DecomposeOneHot,
+                 DecomposeTrilu>(context);
+    for (StringRef name :
+         {"onnx.ReduceL1", "onnx.ReduceL2", "onnx.ReduceLogSum", "onnx.ReduceLogSumExp", "onnx.ReduceSumSquare"})
+      patterns.add<DecomposeReduce>(name, context);
+    populateRecurrentPatterns(patterns, maxSteps);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

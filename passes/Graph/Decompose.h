@@ -1,0 +1,14 @@
+//===- Decompose.h - parts of onnx-decompose ------------------------------===//
+//
+// Owns what the files of the pass share.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "mlir/IR/PatternMatch.h"
+
+namespace trn {
+
+/// Unrolls LSTM layers of at most `maxSteps` steps.
+void populateRecurrentPatterns(mlir::RewritePatternSet &patterns, int64_t maxSteps);
+
+} // namespace trn

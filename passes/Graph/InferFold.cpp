@@ -1,0 +1,204 @@
+//===- InferFold.cpp - shapes and constants in one fixpoint ---------------===//
+//
+// Owns `onnx-infer-fold`. Shapes decide constants (Shape) and constants decide shapes (Reshape), so one walk in order
+// does both; graphs are acyclic and in order, so one walk finds nearly all and the next confirms it.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Graph/Passes.h"
+
+#include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/ONNX/Shape/Inference.h"
+#include "passes/Graph/ConstantFolder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace trn {
+#define GEN_PASS_DEF_INFERFOLDPASS
+#include "passes/Graph/Passes.h.inc"
+} // namespace trn
+
+using namespace mlir;
+using namespace trn;
+using onnx::AttributeKind;
+using onnx::MoveRecord;
+using onnx::OpRecord;
+
+namespace {
+/// Walks after this many rounds mean that a rule is not idempotent.
+constexpr unsigned kMaxRounds = 8;
+
+/// A constant as the attribute that a record moves it to; null when it does not fit.
+Attribute attributeOf(const Constant &constant, AttributeKind kind, Builder builder) {
+  Type element = constant.elementType();
+  if (kind == AttributeKind::Ints) {
+    SmallVector<int64_t> values;
+    for (int64_t i = 0; i < constant.size(); ++i)
+      values.push_back(constant.integer(i));
+    return builder.getDenseI64ArrayAttr(values);
+  }
+  if (kind == AttributeKind::Floats) {
+    SmallVector<float> values;
+    for (int64_t i = 0; i < constant.size(); ++i)
+      values.push_back(float(constant.real(i)));
+    return builder.getDenseF32ArrayAttr(values);
+  }
+  if (constant.size() != 1)
+    return {};
+  switch (kind) {
+  case AttributeKind::Int:
+    return builder.getI64IntegerAttr(constant.integer(0));
+  case AttributeKind::Flag:
+    return builder.getBoolAttr(constant.integer(0) != 0);
+  case AttributeKind::Float:
+    return builder.getF32FloatAttr(float(constant.real(0)));
+  case AttributeKind::Scalar:
+    if (isa<FloatType>(element))
+      return FloatAttr::get(element, constant.real(0));
+    return IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), constant.integer(0), /*isSigned=*/true,
+                                           /*implicitTrunc=*/true));
+  default:
+    return {};
+  }
+}
+
+class InferFold {
+public:
+  InferFold(func::FuncOp function, int64_t maxElements) : function(function), maxElements(maxElements) {}
+
+  LogicalResult run() {
+    for (unsigned round = 0; round < kMaxRounds; ++round) {
+      bool changed = false;
+      for (Operation &op : llvm::make_early_inc_range(function.front()))
+        changed |= visit(&op);
+      if (wrong)
+        return failure();
+      if (!changed)
+        break;
+    }
+    dropUnused();
+    retypeFunction();
+    return checkStatic();
+  }
+
+private:
+  /// One operation; true when something changed.
+  bool visit(Operation *op) {
+    const OpRecord *record = onnx::lookupRecord(op);
+    if (!record || isPoisoned(op))
+      return false;
+    bool changed = moveConstants(op, *record);
+    onnx::Inference inference(op);
+    if (failed(inference.run())) {
+      emitError(op->getLoc()) << "'" << record->name.str() << "': " << inference.message();
+      poison(op);
+      return false;
+    }
+    changed |= inference.commit();
+    SmallVector<ElementsAttr> values = foldConstants(op, maxElements);
+    if (values.empty())
+      return changed;
+    OpBuilder builder(op);
+    for (auto [result, value] : llvm::zip(op->getResults(), values))
+      result.replaceAllUsesWith(onnx::WeightOp::create(builder, op->getLoc(), value).getResult());
+    op->erase();
+    return true;
+  }
+
+  /// Operands that the record moves, and that are constant, become attributes.
+  bool moveConstants(Operation *op, const OpRecord &record) {
+    bool changed = false;
+    Builder builder(op->getContext());
+    for (const MoveRecord &move : record.moves) {
+      OperandRange group = onnx::operandGroup(op, move.operand);
+      std::optional<Constant> constant = group.empty() ? std::nullopt : Constant::get(group.front());
+      if (!constant)
+        continue;
+      Attribute value = attributeOf(*constant, move.kind, builder);
+      if (!value)
+        continue;
+      op->setAttr(move.attribute, value);
+      eraseGroup(op, record, move.operand);
+      changed = true;
+    }
+    return changed;
+  }
+
+  static void eraseGroup(Operation *op, const OpRecord &record, unsigned group) {
+    unsigned position = onnx::operandGroup(op, group).getBeginOperandIndex();
+    if (record.operandSegments) {
+      SmallVector<int32_t> sizes(cast<DenseI32ArrayAttr>(*op->getInherentAttr("operandSegmentSizes")).asArrayRef());
+      sizes[group] = 0;
+      op->eraseOperand(position);
+      op->setAttr("operandSegmentSizes", DenseI32ArrayAttr::get(op->getContext(), sizes));
+      return;
+    }
+    op->eraseOperand(position);
+  }
+
+  /// Operations behind a wrong one are not looked at: their errors would be consequences.
+  bool isPoisoned(Operation *op) {
+    if (poisoned.contains(op))
+      return true;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); producer && poisoned.contains(producer)) {
+        poisoned.insert(op);
+        return true;
+      }
+    return false;
+  }
+
+  void poison(Operation *op) {
+    poisoned.insert(op);
+    wrong = true;
+  }
+
+  void dropUnused() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.front())))
+      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && op.getDialect()->getNamespace() == "onnx")
+        op.erase();
+  }
+
+  void retypeFunction() {
+    Operation *terminator = function.front().getTerminator();
+    function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
+                                       SmallVector<Type>(terminator->getOperandTypes())));
+  }
+
+  static bool isStaticValue(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.hasStaticShape();
+  }
+
+  /// Reports the operations whose own result is not static although all they read is.
+  LogicalResult checkStatic() {
+    LogicalResult result = success();
+    for (Operation &op : function.front()) {
+      if (llvm::all_of(op.getResults(), isStaticValue) || !llvm::all_of(op.getOperands(), isStaticValue))
+        continue;
+      const OpRecord *record = onnx::lookupRecord(&op);
+      emitError(op.getLoc()) << "'" << (record ? record->name.str() : op.getName().getStringRef().str())
+                             << "': the size of its result depends on the value of an input; bind that input with "
+                                "--const-input";
+      result = failure();
+    }
+    return result;
+  }
+
+  func::FuncOp function;
+  int64_t maxElements;
+  llvm::DenseSet<Operation *> poisoned;
+  bool wrong = false;
+};
+
+struct InferFoldPass : trn::impl::InferFoldPassBase<InferFoldPass> {
+  using InferFoldPassBase::InferFoldPassBase;
+  void runOnOperation() override {
+    if (!getOperation().isExternal() && failed(InferFold(getOperation(), maxElements).run()))
+      signalPassFailure();
+  }
+};
+} // namespace

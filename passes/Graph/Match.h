@@ -1,0 +1,30 @@
+//===- Match.h - what the graph patterns ask about values -----------------===//
+//
+// Owns small questions on onnx values that several patterns share.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "mlir/IR/Value.h"
+
+#include <optional>
+
+namespace trn {
+
+/// The single value of a constant whose elements are all equal.
+std::optional<double> uniformConstant(mlir::Value value);
+/// True when the value is such a constant, near `expected` (relative 1e-5: exporters round).
+bool isConstantNear(mlir::Value value, double expected);
+bool isConstant(mlir::Value value);
+
+mlir::RankedTensorType typeOf(mlir::Value value);
+bool isReal(mlir::Value value);
+
+/// A product taken apart: `constant` times the factors.
+struct Product {
+  double constant = 1;
+  llvm::SmallVector<mlir::Value, 4> factors;
+};
+/// Takes Mul and Div by a uniform constant apart, as far as inner products have one use and the root's shape.
+Product takeProductApart(mlir::Value root);
+
+} // namespace trn

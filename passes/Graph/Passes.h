@@ -1,0 +1,23 @@
+//===- Passes.h - passes of stage graph -----------------------------------===//
+//
+// Owns the constructors of the passes on the onnx dialect, and their order.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "dialects/ONNX/ONNXDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace trn {
+
+#define GEN_PASS_DECL
+#include "passes/Graph/Passes.h.inc"
+
+/// From stage `imported` to stage `graph`.
+void buildGraphPipeline(mlir::OpPassManager &manager);
+
+#define GEN_PASS_REGISTRATION
+#include "passes/Graph/Passes.h.inc"
+
+} // namespace trn

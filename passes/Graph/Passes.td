@@ -1,0 +1,99 @@
+//===- Passes.td - passes of stage graph ----------------------------------===//
+//
+// Owns the declarations and documentation of the passes on the onnx dialect.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TRN_PASSES_GRAPH_PASSES
+#define TRN_PASSES_GRAPH_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def InferFoldPass : Pass<"onnx-infer-fold", "::mlir::func::FuncOp"> {
+  let summary = "Infer shapes and fold constants, in one fixpoint";
+  let description = [{
+    **Contract in**: stage `imported`. **Contract out**: every value has a static, ranked type; attributes are
+    normalised; no operand of a record's `moves` is left.
+
+    One walk in order moves constant operands into attributes, runs the shape rule and folds what has become constant;
+    it repeats until nothing changes. A splat stays a splat whatever its size; other results are folded when they have
+    at most `max-elements` elements or no more than the largest operand. Every value without a static type at the end
+    is an error at the operation that causes it.
+
+    **Example**
+    ```mlir
+    %s = onnx.Shape(%x) : (tensor<1x16x4x4xf32>) -> tensor<?xi64>
+    %y = onnx.Reshape(%w, %s) : (tensor<256xf32>, tensor<?xi64>) -> tensor<*xf32>
+    // →
+    %y = onnx.Reshape(%w) {shape = array<i64: 1, 16, 4, 4>} : (tensor<256xf32>) -> tensor<1x16x4x4xf32>
+    ```
+    **Not done**: folding through the reference evaluator; operators that the folder does not know stay.
+  }];
+  let options = [Option<"maxElements", "max-elements", "int64_t", "65536",
+                        "largest folded result that is larger than its operands (64 Ki keeps shape tables and masks)">];
+  let dependentDialects = ["::trn::onnx::ONNXDialect"];
+}
+
+def SimplifyPass : Pass<"onnx-simplify", "::mlir::func::FuncOp"> {
+  let summary = "Remove operations that do nothing, and use cheaper equals";
+  let description = [{
+    **Contract in**, **out**: static types. Removes Identity and inference Dropout, casts to the own type, reshapes,
+    transposes, slices, pads, expands and concatenations without effect; merges chains of Reshape and of Transpose; turns
+    division by a constant into multiplication, small constant powers into products, and a constant factor of a
+    constant product into one.
+
+    **Example**
+    ```mlir
+    %c = onnx.weight dense<6.0> : tensor<f32>
+    %y = onnx.Div(%x, %c) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    // → onnx.Mul(%x, 0.166666672)
+    ```
+    **Not done**: rewriting integer division.
+  }];
+  let dependentDialects = ["::trn::onnx::ONNXDialect"];
+}
+
+def FoldNormalizationPass : Pass<"onnx-fold-normalization", "::mlir::func::FuncOp"> {
+  let summary = "Fold BatchNormalization and constant scales and shifts into weights";
+  let description = [{
+    **Contract in**, **out**: static types. BatchNormalization with constant statistics becomes a scale and a shift per
+    channel; scales and shifts by channel join those before them, and those behind a Conv, ConvTranspose, Gemm or MatMul
+    with constant weights go into its weights and bias. The arithmetic on constants is left to `onnx-infer-fold`.
+
+    **Example**: `BatchNormalization(Conv(x, w), …)` → `Conv(x, Mul(w, s), t)`.
+
+    **Not done**: moving a scale forward into the next convolution (padding would see the shift).
+  }];
+  let dependentDialects = ["::trn::onnx::ONNXDialect"];
+}
+
+def RecomposePass : Pass<"onnx-recompose", "::mlir::func::FuncOp"> {
+  let summary = "Recognise composites that an exporter spread over nodes";
+  let description = [{
+    **Contract in**, **out**: static types. LayerNormalization from ReduceMean, Sub, Pow, Sqrt and Div with its scale and
+    bias; Gelu (erf and tanh forms), Swish, HardSwish, Mish; Softmax from Exp, ReduceSum and Div.
+
+    **Example**: `Mul(Mul(x, Add(Erf(Mul(x, 0.70710678)), 1)), 0.5)` → `Gelu(x)`.
+
+    **Not done**: attention and rotary embeddings.
+  }];
+  let dependentDialects = ["::trn::onnx::ONNXDialect"];
+}
+
+def DecomposePass : Pass<"onnx-decompose", "::mlir::func::FuncOp"> {
+  let summary = "Express operators that have no lowering of their own by others";
+  let description = [{
+    **Contract in**: static types. **Contract out**: no Sum, Mean, Flatten, Squeeze, Unsqueeze, CastLike, Dropout,
+    ReduceL1, ReduceL2, ReduceLogSum, ReduceLogSumExp, ReduceSumSquare, MeanVarianceNormalization, LpNormalization,
+    InstanceNormalization, GroupNormalization, DepthToSpace, SpaceToDepth, OneHot, Trilu; Min and Max have two operands;
+    LSTM of at most `max-steps` steps is unrolled.
+
+    **Example**: `Sum(a, b, c)` → `Add(Add(a, b), c)`.
+
+    **Not done**: GRU and RNN.
+  }];
+  let options = [Option<"maxSteps", "max-steps", "int64_t", "128",
+                        "longest recurrence that is unrolled (the instructions grow with the steps)">];
+  let dependentDialects = ["::trn::onnx::ONNXDialect"];
+}
+
+#endif

@@ -1,0 +1,188 @@
+//===- Simplify.cpp - operations that do nothing, and cheaper equals ------===//
+//
+// Owns `onnx-simplify`.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Graph/Passes.h"
+
+#include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/Build.h"
+#include "dialects/ONNX/Ops/Elementwise.h"
+#include "dialects/ONNX/Ops/Movement.h"
+#include "dialects/ONNX/Ops/Normalization.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "passes/Graph/Match.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace trn {
+#define GEN_PASS_DEF_SIMPLIFYPASS
+#include "passes/Graph/Passes.h.inc"
+} // namespace trn
+
+using namespace mlir;
+using namespace trn;
+using namespace trn::onnx;
+
+namespace {
+
+/// Operators whose first operand is their result when the types agree and nothing is computed.
+template <typename OpTy> struct RemoveNoEffect : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    if (op->getNumResults() != 1 || op->getNumOperands() != 1 ||
+        op->getOperand(0).getType() != op->getResult(0).getType())
+      return failure();
+    if (!hasNoEffect(op))
+      return failure();
+    rewriter.replaceOp(op, op->getOperand(0));
+    return success();
+  }
+  static bool hasNoEffect(OpTy op) {
+    if constexpr (std::is_same_v<OpTy, TransposeOp>)
+      return llvm::is_sorted(*op.getPerm());
+    if constexpr (std::is_same_v<OpTy, SliceOp>)
+      return llvm::all_of(*op.getSteps(), [](int64_t step) { return step == 1; });
+    if constexpr (std::is_same_v<OpTy, PadOp>)
+      return llvm::all_of(*op.getPads(), [](int64_t pad) { return pad == 0; });
+    // Equal types say it all: a cast, reshape, expand, tile, one-operand concat, or an identity.
+    return true;
+  }
+};
+
+/// A Reshape sees through the operations before it that keep the order of elements.
+struct MergeReshapes : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    Operation *inner = op.getX().getDefiningOp();
+    if (!isa_and_nonnull<ReshapeOp, SqueezeOp, UnsqueezeOp, FlattenOp>(inner))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(inner->getOperand(0)); });
+    return success();
+  }
+};
+
+struct MergeTransposes : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getX().getDefiningOp<TransposeOp>();
+    if (!inner)
+      return failure();
+    SmallVector<int64_t> perm;
+    ArrayRef<int64_t> outerPerm = *op.getPerm(), innerPerm = *inner.getPerm();
+    for (int64_t axis : outerPerm)
+      perm.push_back(innerPerm[axis]);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getXMutable().assign(inner.getX());
+      op.setPerm(perm);
+    });
+    return success();
+  }
+};
+
+/// A transpose that only moves dimensions of size 1 keeps the order of elements.
+struct TransposeToReshape : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> shape = typeOf(op.getX()).getShape();
+    ArrayRef<int64_t> perm = *op.getPerm();
+    SmallVector<int64_t> large;
+    for (int64_t axis : perm)
+      if (shape[axis] != 1)
+        large.push_back(axis);
+    if (!llvm::is_sorted(large))
+      return failure();
+    auto target = rewriter.getDenseI64ArrayAttr(typeOf(op.getY()).getShape());
+    rewriter.replaceOp(op,
+                       build(rewriter, op.getLoc(), "Reshape", {op.getX()}, rewriter.getNamedAttr("shape", target)));
+    return success();
+  }
+};
+
+/// Division by a real constant is multiplication by its inverse, computed in double and rounded once.
+struct DivToMul : OpRewritePattern<DivOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
+    if (!isReal(op.getB()) || !isConstant(op.getB()) || isConstant(op.getA()))
+      return failure();
+    Value inverse = build(rewriter, op.getLoc(), "Reciprocal", {op.getB()});
+    rewriter.replaceOp(op, build(rewriter, op.getLoc(), "Mul", {op.getA(), inverse}));
+    return success();
+  }
+};
+
+/// Small constant powers are products, roots or inverses.
+struct SimplifyPow : OpRewritePattern<PowOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PowOp op, PatternRewriter &rewriter) const override {
+    std::optional<double> exponent = uniformConstant(op.getB());
+    Value x = op.getA();
+    if (!exponent || !isReal(x) || x.getType() != op.getC().getType())
+      return failure();
+    Location loc = op.getLoc();
+    if (*exponent == 1)
+      return rewriter.replaceOp(op, x), success();
+    if (*exponent == 0.5)
+      return rewriter.replaceOp(op, build(rewriter, loc, "Sqrt", {x})), success();
+    if (*exponent == -1)
+      return rewriter.replaceOp(op, build(rewriter, loc, "Reciprocal", {x})), success();
+    if (*exponent != 2 && *exponent != 3)
+      return failure();
+    Value square = build(rewriter, loc, "Mul", {x, x});
+    rewriter.replaceOp(op, *exponent == 2 ? square : build(rewriter, loc, "Mul", {square, x}));
+    return success();
+  }
+};
+
+/// `(x · c) · d` = `x · (c · d)`, for uniform constants.
+struct MergeFactors : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
+    if (!isReal(op.getC()))
+      return failure();
+    bool second = uniformConstant(op.getB()).has_value();
+    if (!second && !uniformConstant(op.getA()))
+      return failure();
+    Value outer = second ? op.getB() : op.getA(), product = second ? op.getA() : op.getB();
+    auto inner = product.getDefiningOp<MulOp>();
+    if (!inner || !inner->hasOneUse())
+      return failure();
+    second = uniformConstant(inner.getB()).has_value();
+    if (!second && !uniformConstant(inner.getA()))
+      return failure();
+    Value factor = second ? inner.getB() : inner.getA(), x = second ? inner.getA() : inner.getB();
+    if (x.getType() != op.getC().getType())
+      return failure();
+    Value both = build(rewriter, op.getLoc(), "Mul", {factor, outer});
+    rewriter.replaceOp(op, build(rewriter, op.getLoc(), "Mul", {x, both}));
+    return success();
+  }
+};
+
+/// Adding 0 or multiplying by 1 leaves a value of the result's type alone. (-0.0 + 0.0 is 0.0: equal, so kept out.)
+struct RemoveUnit : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
+    for (auto [unit, other] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())})
+      if (uniformConstant(unit) == 1.0 && other.getType() == op.getC().getType())
+        return rewriter.replaceOp(op, other), success();
+    return failure();
+  }
+};
+
+struct SimplifyPass : trn::impl::SimplifyPassBase<SimplifyPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<RemoveNoEffect<IdentityOp>, RemoveNoEffect<CastOp>, RemoveNoEffect<ReshapeOp>,
+                 RemoveNoEffect<SqueezeOp>, RemoveNoEffect<UnsqueezeOp>, RemoveNoEffect<FlattenOp>,
+                 RemoveNoEffect<TransposeOp>, RemoveNoEffect<SliceOp>, RemoveNoEffect<PadOp>, RemoveNoEffect<ExpandOp>,
+                 RemoveNoEffect<TileOp>, RemoveNoEffect<ConcatOp>, RemoveNoEffect<DropoutOp>, MergeReshapes,
+                 MergeTransposes, TransposeToReshape, DivToMul, SimplifyPow, MergeFactors, RemoveUnit>(&getContext());
+    GreedyRewriteConfig config;
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
+      signalPassFailure();
+  }
+};
+} // namespace
