@@ -11,6 +11,7 @@
 #include "dialects/ONNX/Ops/Contraction.h"
 #include "dialects/ONNX/Ops/Convolution.h"
 #include "dialects/ONNX/Ops/Elementwise.h"
+#include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Normalization.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "passes/Graph/Match.h"
@@ -35,7 +36,7 @@ bool isConstantTree(Value value) {
   if (isConstant(value))
     return true;
   Operation *op = value.getDefiningOp();
-  return isa_and_nonnull<AddOp, SubOp, MulOp, ReciprocalOp, SqrtOp, NegOp>(op) &&
+  return isa_and_nonnull<AddOp, SubOp, MulOp, ReciprocalOp, SqrtOp, NegOp, ReshapeOp, ExpandOp>(op) &&
          llvm::all_of(op->getOperands(), isConstantTree);
 }
 
