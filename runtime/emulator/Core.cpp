@@ -110,7 +110,7 @@ static View freePattern(const isa::AP &ap) {
   return view;
 }
 
-absl::StatusOr<View> Core::view(const isa::AP &ap, Access access) const {
+absl::StatusOr<View> Core::view(const isa::AP &ap, AccessMode access) const {
   std::string problem;
   if (!ap.wellFormed(&problem))
     return invalidOperand(ap, problem);
@@ -143,11 +143,11 @@ absl::StatusOr<View> Core::onChipView(const isa::AP &ap, const Memory &memory, u
   return view;
 }
 
-absl::StatusOr<View> Core::hbmView(const isa::AP &ap, Access access) const {
+absl::StatusOr<View> Core::hbmView(const isa::AP &ap, AccessMode access) const {
   if (ap.buffer >= declarations.size())
     return invalidOperand(ap, absl::StrCat("expected a buffer below ", declarations.size(), ", but got ", ap.buffer));
   const HbmDeclaration &buffer = declarations[ap.buffer];
-  if (access == Access::Write && !buffer.writable)
+  if (access == AccessMode::Write && !buffer.writable)
     return invalidOperand(ap, absl::StrCat("buffer ", ap.buffer, " is a weight or an input and cannot be written"));
   Extent extent = extentOf(ap, ap.bytes());
   Wide rows = Wide(ap.partitionStep) * (int(ap.partitions) - 1) * ap.bytes();

@@ -40,7 +40,7 @@ struct CoreOptions {
   bool checkPoison = false;
 };
 
-enum class Access : uint8_t { Read, Write };
+enum class AccessMode : uint8_t { Read, Write };
 
 class Core {
 public:
@@ -64,7 +64,7 @@ public:
   void reset();
 
   /// Resolves and checks an operand. Bounds, rank, element type, buffer index and writability: all of them, always.
-  absl::StatusOr<View> view(const isa::AP &ap, Access access) const;
+  absl::StatusOr<View> view(const isa::AP &ap, AccessMode access) const;
 
   //===--------------------------------------------------------------------===//
   // Versions of SBUF, for caches of converted operands
@@ -86,7 +86,7 @@ public:
 private:
   Core(const isa::DeviceInfo &device, const CoreOptions &options, Memory sbuf, Memory psum);
   absl::StatusOr<View> onChipView(const isa::AP &ap, const Memory &memory, uint8_t *const *origin) const;
-  absl::StatusOr<View> hbmView(const isa::AP &ap, Access access) const;
+  absl::StatusOr<View> hbmView(const isa::AP &ap, AccessMode access) const;
 
   const isa::DeviceInfo &deviceInfo;
   CoreOptions coreOptions;

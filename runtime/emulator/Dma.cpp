@@ -51,8 +51,8 @@ static void moveElements(const Kernels &kernels, const View &dst, uint8_t *dstRo
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::DmaCopy &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (dst.partitions * dst.elements != src.partitions * src.elements)
     return absl::InvalidArgumentError(absl::StrCat("dma_copy: expected equally many elements, but got ",
                                                    dst.partitions * dst.elements, " and ",
@@ -98,9 +98,9 @@ static absl::Status checkIndexed(const View &tile, const View &table, const View
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::DmaGather &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(table, core.view(inst.table, Access::Read));
-  TRN_ASSIGN_OR_RETURN(indices, core.view(inst.indices, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(table, core.view(inst.table, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(indices, core.view(inst.indices, AccessMode::Read));
   if (absl::Status status = checkIndexed(dst, table, indices); !status.ok())
     return status;
   return Step([&kernels = core.kernels(), dst, table, indices]() -> absl::Status {
@@ -115,9 +115,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::DmaGather &inst, isa::Engine)
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::DmaScatter &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(table, core.view(inst.table, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
-  TRN_ASSIGN_OR_RETURN(indices, core.view(inst.indices, Access::Read));
+  TRN_ASSIGN_OR_RETURN(table, core.view(inst.table, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(indices, core.view(inst.indices, AccessMode::Read));
   if (absl::Status status = checkIndexed(src, table, indices); !status.ok())
     return status;
   return Step([&kernels = core.kernels(), table, src, indices]() -> absl::Status {

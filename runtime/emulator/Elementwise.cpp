@@ -68,9 +68,9 @@ static Step integerTensorScalar(const Core &core, const View &dst, const View &s
 //===----------------------------------------------------------------------===//
 
 absl::StatusOr<Step> decode(Core &core, const isa::TensorTensor &inst, isa::Engine engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(lhs, core.view(inst.lhs, Access::Read));
-  TRN_ASSIGN_OR_RETURN(rhs, core.view(inst.rhs, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(lhs, core.view(inst.lhs, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(rhs, core.view(inst.rhs, AccessMode::Read));
   for (const View *view : {&lhs, &rhs})
     if (absl::Status status = expectShape(*view, dst.partitions, dst.elements); !status.ok())
       return status;
@@ -96,8 +96,8 @@ absl::StatusOr<Step> decode(Core &core, const isa::TensorTensor &inst, isa::Engi
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::TensorScalar &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(src, dst.partitions, dst.elements); !status.ok())
     return status;
   TRN_ASSIGN_OR_RETURN(operand0, scalarView(core, inst.operand0, dst.partitions));
@@ -128,9 +128,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::TensorScalar &inst, isa::Engi
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::ScalarTensorTensor &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
-  TRN_ASSIGN_OR_RETURN(rhs, core.view(inst.rhs, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(rhs, core.view(inst.rhs, AccessMode::Read));
   for (const View *view : {&src, &rhs})
     if (absl::Status status = expectShape(*view, dst.partitions, dst.elements); !status.ok())
       return status;
@@ -156,15 +156,15 @@ absl::StatusOr<Step> decode(Core &core, const isa::ScalarTensorTensor &inst, isa
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::Activation &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(src, dst.partitions, dst.elements); !status.ok())
     return status;
   TRN_ASSIGN_OR_RETURN(scale, scalarView(core, inst.scale, dst.partitions));
   TRN_ASSIGN_OR_RETURN(bias, scalarView(core, inst.bias, dst.partitions));
   std::optional<View> sums;
   if (inst.reduce) {
-    TRN_ASSIGN_OR_RETURN(view, core.view(*inst.reduce, Access::Write));
+    TRN_ASSIGN_OR_RETURN(view, core.view(*inst.reduce, AccessMode::Write));
     if (absl::Status status = expectShape(view, dst.partitions, 1); !status.ok())
       return status;
     sums = view;
@@ -196,8 +196,8 @@ absl::StatusOr<Step> decode(Core &, const isa::ActTableLoad &, isa::Engine) {
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::Reciprocal &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(src, dst.partitions, dst.elements); !status.ok())
     return status;
   return Step([&core, &kernels = core.kernels(), dst, src] {
@@ -236,8 +236,8 @@ static void copyRow(const View &dst, uint8_t *to, const View &src, uint8_t *from
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::TensorCopy &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(src, dst.partitions, dst.elements); !status.ok())
     return status;
   if (dst.dtype == src.dtype)
@@ -259,7 +259,7 @@ absl::StatusOr<Step> decode(Core &core, const isa::TensorCopy &inst, isa::Engine
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::Memset &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
   return Step([&core, &kernels = core.kernels(), dst, value = inst.value] {
     alignas(64) float row[kPiece];
     std::fill_n(row, kPiece, value);
@@ -272,10 +272,10 @@ absl::StatusOr<Step> decode(Core &core, const isa::Memset &inst, isa::Engine) {
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::Select &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(predicate, core.view(inst.predicate, Access::Read));
-  TRN_ASSIGN_OR_RETURN(onTrue, core.view(inst.onTrue, Access::Read));
-  TRN_ASSIGN_OR_RETURN(onFalse, core.view(inst.onFalse, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(predicate, core.view(inst.predicate, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(onTrue, core.view(inst.onTrue, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(onFalse, core.view(inst.onFalse, AccessMode::Read));
   for (const View *view : {&predicate, &onTrue, &onFalse})
     if (absl::Status status = expectShape(*view, dst.partitions, dst.elements); !status.ok())
       return status;
@@ -297,9 +297,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::Select &inst, isa::Engine) {
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::CopyPredicated &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
-  TRN_ASSIGN_OR_RETURN(predicate, core.view(inst.predicate, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(predicate, core.view(inst.predicate, AccessMode::Read));
   for (const View *view : {&src, &predicate})
     if (absl::Status status = expectShape(*view, dst.partitions, dst.elements); !status.ok())
       return status;

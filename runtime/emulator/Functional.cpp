@@ -70,7 +70,7 @@ static Operands operandsOf(const Core &core, const isa::Instruction &instruction
   isa::forEachOperand(instruction, [&](const isa::AP &ap, const isa::OperandInfo &info) {
     if (ap.space == isa::Space::HBM)
       return;
-    absl::StatusOr<View> view = core.view(ap, isa::writes(info.role) ? Access::Write : Access::Read);
+    absl::StatusOr<View> view = core.view(ap, isa::writes(info.role) ? AccessMode::Write : AccessMode::Read);
     if (!view.ok())
       return; // decode has reported it.
     // Predicated instructions keep parts of their destination, set or not; only accumulation reads all of it.

@@ -112,9 +112,9 @@ bool MatmulOp::continues(const MatmulOp &previous) const {
 
 absl::StatusOr<MatmulOp> decodeMatmul(const Core &core, const isa::NcMatmul &inst, PackCache &cache) {
   MatmulOp op;
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(stationary, core.view(inst.stationary, Access::Read));
-  TRN_ASSIGN_OR_RETURN(moving, core.view(inst.moving, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(stationary, core.view(inst.stationary, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(moving, core.view(inst.moving, AccessMode::Read));
   if (stationary.space != isa::Space::SBUF || moving.space != isa::Space::SBUF || dst.space != isa::Space::PSUM)
     return absl::InvalidArgumentError("nc_matmul: expected operands in sbuf and the result in psum");
   if (stationary.partitions != moving.partitions || stationary.elements != dst.partitions ||

@@ -20,8 +20,8 @@ static std::vector<uint64_t> fetchAll(const View &view) {
 
 absl::StatusOr<Step> decode(Core &core, const isa::NcStreamShuffle &inst, isa::Engine) {
   constexpr unsigned kGroup = 32, kKeep = 255;
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(src, dst.partitions, dst.elements); !status.ok())
     return status;
   // Source row of each destination row; the row itself is out of range where the destination stays.
@@ -47,8 +47,8 @@ absl::StatusOr<Step> decode(Core &core, const isa::NcStreamShuffle &inst, isa::E
 
 absl::StatusOr<Step> decode(Core &core, const isa::NcTransposeDve &inst, isa::Engine) {
   constexpr uint64_t kBlock = 32;
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(src, dst.partitions, dst.elements); !status.ok())
     return status;
   if (dst.partitions % kBlock || dst.elements % kBlock || dst.dtype != src.dtype)
@@ -66,8 +66,8 @@ absl::StatusOr<Step> decode(Core &core, const isa::NcTransposeDve &inst, isa::En
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::NcTranspose &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (dst.dtype != src.dtype)
     return absl::InvalidArgumentError("nc_transpose: expected equal element types");
   if (absl::Status status = expectShape(dst, static_cast<uint32_t>(src.elements), src.partitions); !status.ok())
@@ -94,9 +94,9 @@ static absl::Status indexError(const char *what, uint32_t partition, uint64_t in
 
 absl::StatusOr<Step> decode(Core &core, const isa::LocalGather &inst, isa::Engine) {
   constexpr uint32_t kCorePartitions = 16;
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
-  TRN_ASSIGN_OR_RETURN(indices, core.view(inst.indices, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(indices, core.view(inst.indices, AccessMode::Read));
   if (inst.elementsPerIndex < 1 || src.partitions % kCorePartitions)
     return absl::InvalidArgumentError("local_gather: expected whole groups of 16 partitions");
   uint64_t length = uint64_t(inst.elementsPerIndex), count = kCorePartitions * indices.elements;
@@ -121,9 +121,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::LocalGather &inst, isa::Engin
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::NcNGather &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
-  TRN_ASSIGN_OR_RETURN(indices, core.view(inst.indices, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(indices, core.view(inst.indices, AccessMode::Read));
   if (absl::Status status = expectShape(indices, dst.partitions, dst.elements); !status.ok())
     return status;
   if (src.partitions != dst.partitions || dst.dtype != src.dtype)
@@ -178,7 +178,7 @@ static int32_t affine(int32_t value, int32_t offset, int32_t multiplier, uint32_
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::Iota &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
   if (absl::Status status = expectPattern(inst.pattern, dst.elements); !status.ok())
     return status;
   return Step([&core, &kernels = core.kernels(), dst, pattern = inst.pattern, offset = inst.offset,
@@ -217,8 +217,8 @@ static bool holds(isa::AluOp compare, int32_t value) {
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::AffineSelect &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.onTrue, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.onTrue, AccessMode::Read));
   if (absl::Status status = expectShape(src, dst.partitions, dst.elements); !status.ok())
     return status;
   if (absl::Status status = expectPattern(inst.pattern, dst.elements); !status.ok())

@@ -79,8 +79,8 @@ static Step integerReduce(const Core &core, AluOp op, const View &dst, const Vie
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::TensorReduce &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (inst.axes < 1 || inst.axes > int(inst.src.rank))
     return absl::InvalidArgumentError(absl::StrCat("tensor_reduce: expected 1 to ", int(inst.src.rank),
                                                    " reduced dimensions, but got ", inst.axes));
@@ -120,8 +120,8 @@ absl::StatusOr<Step> decode(Core &core, const isa::TensorReduce &inst, isa::Engi
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::PartitionReduce &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(dst, 1, src.elements); !status.ok())
     return status;
   if (isBitwiseOp(inst.op)) {
@@ -174,8 +174,8 @@ static std::vector<float> fetchRow(const Kernels &kernels, const View &view, uin
 static bool isLarger(float a, float b) { return std::isnan(a) ? !std::isnan(b) : a > b; }
 
 absl::StatusOr<Step> decode(Core &core, const isa::Max8 &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(dst, src.partitions, 8); !status.ok())
     return status;
   if (src.elements < 8)
@@ -191,9 +191,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::Max8 &inst, isa::Engine) {
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::FindIndex8 &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
-  TRN_ASSIGN_OR_RETURN(values, core.view(inst.values, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(values, core.view(inst.values, AccessMode::Read));
   for (const View *view : {&dst, &values})
     if (absl::Status status = expectShape(*view, src.partitions, 8); !status.ok())
       return status;
@@ -219,9 +219,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::FindIndex8 &inst, isa::Engine
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::MatchReplace8 &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
-  TRN_ASSIGN_OR_RETURN(values, core.view(inst.values, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(values, core.view(inst.values, AccessMode::Read));
   if (absl::Status status = expectShape(values, src.partitions, 8); !status.ok())
     return status;
   if (absl::Status status = expectShape(dst, src.partitions, src.elements); !status.ok())
@@ -268,8 +268,8 @@ static void statisticsOf(const std::vector<float> &row, unsigned parity, float *
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::BnStats &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(dst, src.partitions, 6); !status.ok())
     return status;
   return Step([&core, &kernels = core.kernels(), dst, src] {
@@ -285,8 +285,8 @@ absl::StatusOr<Step> decode(Core &core, const isa::BnStats &inst, isa::Engine) {
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::BnAggr &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(dst, src.partitions, 2); !status.ok())
     return status;
   if (src.elements % 3 != 0)
@@ -317,9 +317,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::BnAggr &inst, isa::Engine) {
 //===----------------------------------------------------------------------===//
 
 absl::StatusOr<Step> decode(Core &core, const isa::TensorTensorScan &inst, isa::Engine) {
-  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, Access::Write));
-  TRN_ASSIGN_OR_RETURN(lhs, core.view(inst.lhs, Access::Read));
-  TRN_ASSIGN_OR_RETURN(rhs, core.view(inst.rhs, Access::Read));
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(lhs, core.view(inst.lhs, AccessMode::Read));
+  TRN_ASSIGN_OR_RETURN(rhs, core.view(inst.rhs, AccessMode::Read));
   for (const View *view : {&lhs, &rhs})
     if (absl::Status status = expectShape(*view, dst.partitions, dst.elements); !status.ok())
       return status;

@@ -95,7 +95,7 @@ struct ScalarView {
 inline absl::StatusOr<ScalarView> scalarView(const Core &core, const isa::Scalar &scalar, uint32_t partitions) {
   if (!scalar.isPointer)
     return ScalarView{false, scalar.immediate, View()};
-  absl::StatusOr<View> view = core.view(scalar.pointer, Access::Read);
+  absl::StatusOr<View> view = core.view(scalar.pointer, AccessMode::Read);
   if (!view.ok())
     return view.status();
   if (view->elements != 1 || view->partitions != partitions)

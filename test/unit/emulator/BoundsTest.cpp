@@ -61,7 +61,7 @@ TEST(Bounds, holdForEveryPatternThatIsAccepted) {
   uint64_t accepted = 0, refused = 0;
   for (int i = 0; i < 400000; ++i) {
     AP ap = hostilePattern(random);
-    absl::StatusOr<View> view = machine.core->view(ap, random() % 2 ? Access::Read : Access::Write);
+    absl::StatusOr<View> view = machine.core->view(ap, random() % 2 ? AccessMode::Read : AccessMode::Write);
     if (!view.ok()) {
       ++refused;
       continue;
@@ -94,7 +94,7 @@ TEST(Bounds, holdForEveryPatternThatIsAccepted) {
 TEST(Bounds, areExactAtTheEdges) {
   Machine machine;
   uint64_t bytes = machine.core->memory(Space::SBUF).bytesPerPartition();
-  auto fits = [&](const AP &ap) { return machine.core->view(ap, Access::Write).ok(); };
+  auto fits = [&](const AP &ap) { return machine.core->view(ap, AccessMode::Write).ok(); };
   AP ap = operand(Space::SBUF, DType::F32, bytes - 400, 0, 128, {100});
   EXPECT_TRUE(fits(ap));
   ap.address += 1;
@@ -114,9 +114,9 @@ TEST(Bounds, areExactAtTheEdges) {
   ap = operand(Space::HBM, DType::F32, 0, 0, 1, {100});
   ap.buffer = 2;
   EXPECT_FALSE(fits(ap)) << "not writable";
-  EXPECT_TRUE(machine.core->view(ap, Access::Read).ok());
+  EXPECT_TRUE(machine.core->view(ap, AccessMode::Read).ok());
   ap.buffer = 3;
-  EXPECT_FALSE(machine.core->view(ap, Access::Read).ok());
+  EXPECT_FALSE(machine.core->view(ap, AccessMode::Read).ok());
 }
 
 TEST(Bounds, areCheckedByEveryInstruction) {

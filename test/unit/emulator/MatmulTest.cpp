@@ -211,7 +211,7 @@ TEST(PackCache, dropsTheLeastRecentlyUsedBeyondItsBudget) {
   Machine machine;
   PackCache cache(2 * 4096);
   auto slot = [&](uint64_t address) {
-    auto view = machine.core->view(operand(Space::SBUF, DType::F32, address, 0, 8, {128}), Access::Read);
+    auto view = machine.core->view(operand(Space::SBUF, DType::F32, address, 0, 8, {128}), AccessMode::Read);
     EXPECT_TRUE(view.ok());
     cache.slotOf(*view, false);
     return cache.slotOf(*view, false); // Named twice: worth keeping.

@@ -1,0 +1,159 @@
+//===- Session.cpp - one execution context of a loaded executable ---------===//
+#include "runtime/src/Session.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "runtime/check/Check.h"
+#include "runtime/emulator/Functional.h"
+#include "runtime/src/HostTypes.h"
+#include <mutex>
+#include <cstdlib>
+#include <cstring>
+
+namespace trn::rt {
+
+namespace {
+
+/// Zeroed memory of the host that stands for one buffer; aligned for vector loads.
+class HostMemory {
+public:
+  bool allocate(uint64_t bytes) {
+    data_.reset(static_cast<uint8_t *>(std::aligned_alloc(64, (bytes + 63) / 64 * 64 + 64)));
+    if (data_)
+      std::memset(data_.get(), 0, bytes);
+    return data_ != nullptr;
+  }
+  uint8_t *get() const { return data_.get(); }
+
+private:
+  struct Free {
+    void operator()(uint8_t *data) const { std::free(data); }
+  };
+  std::unique_ptr<uint8_t, Free> data_;
+};
+
+class EmulatedSession final : public Session {
+public:
+  EmulatedSession(std::shared_ptr<const exe::Executable> executable, const SessionOptions &options)
+      : Session(std::move(executable)), options_(options) {}
+
+  absl::Status start();
+  absl::Status writeInput(size_t i, absl::Span<const uint8_t> data) override;
+  absl::Status execute() override;
+  absl::Status readOutput(size_t i, absl::Span<uint8_t> data) const override;
+  void cancel() override { cancelled_ = true; }
+
+private:
+  SessionOptions options_;
+  std::vector<HostMemory> memory_; ///< per buffer; weights have none
+  std::vector<HbmBuffer> bound_;
+  std::vector<bool> written_; ///< per input
+  std::unique_ptr<FunctionalPlan> plan_;
+  std::atomic<bool> cancelled_{false};
+  std::mutex running_;
+};
+
+absl::Status EmulatedSession::start() {
+  if (options_.check) {
+    CheckReport report = check(*executable_);
+    if (!report.ok())
+      return absl::FailedPreconditionError(report.str());
+  }
+  const std::vector<exe::Buffer> &buffers = executable_->buffers;
+  memory_.resize(buffers.size());
+  bound_.resize(buffers.size());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (buffers[i].kind == exe::BufferKind::Weight)
+      continue; // stays where the executable has it
+    if (!memory_[i].allocate(buffers[i].bytes))
+      return absl::ResourceExhaustedError(
+          absl::StrCat("buffer '", buffers[i].name, "' of ", buffers[i].bytes, " bytes does not fit host memory"));
+    bound_[i] = {memory_[i].get(), buffers[i].bytes};
+  }
+  written_.assign(inputs_.size(), false);
+  absl::StatusOr<HostPath> path = chooseHostPath();
+  if (!path.ok())
+    return path.status();
+  CoreOptions core;
+  core.path = *path;
+  core.threads = options_.threads;
+  absl::StatusOr<std::unique_ptr<FunctionalPlan>> plan = FunctionalPlan::create(*executable_, core);
+  if (!plan.ok())
+    return plan.status();
+  plan_ = std::move(*plan);
+  return absl::OkStatus();
+}
+
+absl::Status checkIndex(size_t i, size_t count, const char *what) {
+  return i < count ? absl::OkStatus()
+                   : absl::InvalidArgumentError(absl::StrCat("expected an ", what, " below ", count, " but got ", i));
+}
+
+absl::Status EmulatedSession::writeInput(size_t i, absl::Span<const uint8_t> data) {
+  if (absl::Status status = checkIndex(i, inputs_.size(), "input"); !status.ok())
+    return status;
+  const exe::Buffer &to = buffer(inputs_[i]);
+  if (data.size() != hostBytes(inputs_[i]))
+    return absl::InvalidArgumentError(
+        absl::StrCat("input '", to.name, "': expected ", hostBytes(inputs_[i]), " bytes but got ", data.size()));
+  std::unique_lock<std::mutex> lock(running_, std::try_to_lock);
+  if (!lock)
+    return absl::AbortedError("the instance is executing");
+  uint64_t elements = to.bytes / isa::byteSize(to.dtype);
+  absl::Status status =
+      toDevice(data.data(), to.hostDtype, bound_[inputs_[i]].data, to.dtype, elements, absl::StrCat("input ", to.name));
+  written_[i] = written_[i] || status.ok();
+  return status;
+}
+
+absl::Status EmulatedSession::execute() {
+  std::unique_lock<std::mutex> lock(running_, std::try_to_lock);
+  if (!lock)
+    return absl::AbortedError("the instance is executing");
+  for (size_t i = 0; i < written_.size(); ++i)
+    if (!written_[i])
+      return absl::FailedPreconditionError(absl::StrCat("input '", buffer(inputs_[i]).name, "' has no value"));
+  cancelled_ = false;
+  RunLimits limits;
+  limits.cancel = &cancelled_;
+  if (options_.timeoutSeconds > 0)
+    limits.timeout = absl::Seconds(options_.timeoutSeconds);
+  return plan_->run(bound_, limits).status();
+}
+
+absl::Status EmulatedSession::readOutput(size_t i, absl::Span<uint8_t> data) const {
+  if (absl::Status status = checkIndex(i, outputs_.size(), "output"); !status.ok())
+    return status;
+  const exe::Buffer &from = buffer(outputs_[i]);
+  if (data.size() != hostBytes(outputs_[i]))
+    return absl::InvalidArgumentError(
+        absl::StrCat("output '", from.name, "': expected ", hostBytes(outputs_[i]), " bytes but got ", data.size()));
+  uint64_t elements = from.bytes / isa::byteSize(from.dtype);
+  return toHost(bound_[outputs_[i]].data, from.dtype, data.data(), from.hostDtype, elements,
+                absl::StrCat("output ", from.name));
+}
+
+} // namespace
+
+Session::Session(std::shared_ptr<const exe::Executable> executable) : executable_(std::move(executable)) {
+  for (uint32_t i = 0; i < executable_->buffers.size(); ++i) {
+    if (executable_->buffers[i].kind == exe::BufferKind::Input)
+      inputs_.push_back(i);
+    else if (executable_->buffers[i].kind == exe::BufferKind::Output)
+      outputs_.push_back(i);
+  }
+}
+
+uint64_t Session::hostBytes(uint32_t index) const {
+  const exe::Buffer &which = buffer(index);
+  return which.bytes / isa::byteSize(which.dtype) * isa::byteSize(which.hostDtype);
+}
+
+absl::StatusOr<std::unique_ptr<Session>> Session::create(std::shared_ptr<const exe::Executable> executable,
+                                                         const SessionOptions &options) {
+  auto session = std::make_unique<EmulatedSession>(std::move(executable), options);
+  if (absl::Status status = session->start(); !status.ok())
+    return status;
+  return std::unique_ptr<Session>(std::move(session));
+}
+
+} // namespace trn::rt
