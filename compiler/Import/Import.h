@@ -7,6 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "compiler/Support/Problems.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -17,35 +19,6 @@
 #include <vector>
 
 namespace trn {
-
-/// One thing that is wrong with a model.
-struct Problem {
-  enum class Severity : uint8_t { Error, Warning };
-  /// Whose fault it is: an unsupported model is right but beyond us, a broken one violates the standard.
-  enum class Kind : uint8_t { Unsupported, Broken, Unbound };
-  Severity severity = Severity::Error;
-  Kind kind = Kind::Unsupported;
-  std::string node;   ///< the node's name, or its first output when it has none; empty for the model itself
-  std::string op;     ///< operator, with its domain unless that is ai.onnx
-  int64_t index = -1; ///< the node's position in the file
-  int64_t opset = 0;  ///< the model's version of the operator's domain
-  std::string reason, hint;
-
-  /// `node 'Conv_12' (Conv, opset 17, #37): reason; hint`.
-  std::string str() const;
-};
-
-/// Collects the problems of one model.
-class Diagnostics {
-public:
-  void add(Problem problem);
-  const std::vector<Problem> &problems() const { return list; }
-  /// True when some problem is not merely a warning.
-  bool hasErrors() const;
-
-private:
-  std::vector<Problem> list;
-};
 
 /// A tensor given by the caller: the value of an input that is bound while compiling.
 struct BoundTensor {

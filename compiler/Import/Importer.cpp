@@ -35,7 +35,7 @@ public:
     collectInitializers();
     OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
     builder.setInsertionPointToStart(module->getBody());
-    Location loc = nodeLocation(context, "main", file.name(), 0);
+    Location loc = NameLoc::get(builder.getStringAttr("main"));
     func::FuncOp function = func::FuncOp::create(builder, loc, "main", builder.getFunctionType({}, {}));
     function->setAttr("onnx.opset", builder.getI64IntegerAttr(opset));
     builder.setInsertionPointToStart(function.addEntryBlock());
@@ -116,7 +116,7 @@ private:
       }
       auto attributes = builder.getDictionaryAttr(builder.getNamedAttr("onnx.name", builder.getStringAttr(name)));
       unsigned number = function.getNumArguments();
-      (void)function.insertArgument(number, type, attributes, nodeLocation(context, name, file.name(), 0));
+      (void)function.insertArgument(number, type, attributes, NameLoc::get(builder.getStringAttr(name)));
       values[name] = function.getArgument(number);
     }
     for (const auto &[name, tensor] : initializers)
@@ -133,7 +133,7 @@ private:
       return add(Kind::Broken, "the constant for input '" + name + "' is malformed");
     auto type = RankedTensorType::get(bound.shape, element);
     ElementsAttr value = makeConstant(type, std::vector<char>(bound.bytes.begin(), bound.bytes.end()), name);
-    values[name] = trn::onnx::WeightOp::create(builder, nodeLocation(context, name, file.name(), 0), value);
+    values[name] = trn::onnx::WeightOp::create(builder, NameLoc::get(builder.getStringAttr(name)), value);
   }
 
   /// The type of an input with its sizes bound; null after a problem.
@@ -244,7 +244,7 @@ private:
     values[name] = Value();
     if (!value)
       return add(Kind::Broken, "initializer '" + name + "': " + error);
-    values[name] = trn::onnx::WeightOp::create(builder, nodeLocation(context, name, file.name(), 0), value);
+    values[name] = trn::onnx::WeightOp::create(builder, NameLoc::get(builder.getStringAttr(name)), value);
   }
 
   void importOutputs(func::FuncOp function) {
@@ -270,7 +270,7 @@ private:
       results.push_back(it->second);
       attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr("onnx.name", builder.getStringAttr(name))));
     }
-    func::ReturnOp::create(builder, nodeLocation(context, "main", file.name(), 0), results);
+    func::ReturnOp::create(builder, NameLoc::get(builder.getStringAttr("main")), results);
     SmallVector<Type> types(ValueRange(results).getTypes());
     function.setType(builder.getFunctionType(function.getArgumentTypes(), types));
     function.setAllResultAttrs(attributes);

@@ -22,14 +22,14 @@ using trn::onnx::OpRecord;
 using Kind = Problem::Kind;
 using Proto = ::onnx::AttributeProto;
 
-Location trn::nodeLocation(MLIRContext &context, StringRef name, StringRef fileName, int64_t index) {
-  return NameLoc::get(StringAttr::get(&context, name), FileLineColLoc::get(&context, fileName, index, 0));
+Location trn::nodeLocation(MLIRContext &context, StringRef name, StringRef op, int64_t index) {
+  return NameLoc::get(StringAttr::get(&context, name), FileLineColLoc::get(&context, op, index, 0));
 }
 
 NodeImporter::NodeImporter(OpBuilder &builder, ModelFile &file, const FlatNode &node, ValueMap &values,
                            Diagnostics &problems)
     : builder(builder), file(file), node(node), values(values), problems(problems),
-      loc(nodeLocation(*builder.getContext(), node.name, file.name(), node.index)) {}
+      loc(nodeLocation(*builder.getContext(), node.name, node.op(), node.index)) {}
 
 LogicalResult NodeImporter::problem(Kind kind, std::string reason, std::string hint) {
   problems.add(nodeProblem(node, kind, std::move(reason), std::move(hint)));

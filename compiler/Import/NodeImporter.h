@@ -64,8 +64,8 @@ private:
   bool poisoned = false; ///< an input belongs to a node with a problem
 };
 
-/// The location of a node: its name over its position in the model file.
-mlir::Location nodeLocation(mlir::MLIRContext &context, llvm::StringRef name, llvm::StringRef fileName, int64_t index);
+/// The location of a node: its name over its operator and its position in the model (read back by originOf).
+mlir::Location nodeLocation(mlir::MLIRContext &context, llvm::StringRef name, llvm::StringRef op, int64_t index);
 
 namespace upgrade {
 #define ONNX_UPGRADE(name) mlir::LogicalResult name(NodeImporter &node);
