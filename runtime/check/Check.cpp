@@ -8,6 +8,7 @@
 #include "runtime/check/Check.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/timing/Operands.h"
 #include <algorithm>
 #include <tuple>
 
@@ -66,13 +67,6 @@ FindingKind kindOf(SyncProblem::Kind kind) {
   }
   return FindingKind::Unsupported;
 }
-
-/// What an operand does to memory.
-struct OperandUse {
-  const isa::AP *ap;
-  bool reads, writes;
-  const char *name;
-};
 
 class Checker {
 public:
@@ -170,18 +164,6 @@ private:
       return outside(absl::StrCat("bytes inside [0, ", bytes, ") of each partition but got [", box.begin, ", ",
                                   box.end, ")"));
     return true;
-  }
-
-  /// Calls f(use, operand index) for each operand in memory.
-  template <typename F> static void forEachUse(const isa::Instruction &inst, F f) {
-    const auto *matmul = std::get_if<isa::NcMatmul>(&inst);
-    unsigned index = 0;
-    isa::forEachOperand(inst, [&](const isa::AP &ap, const isa::OperandInfo &info) {
-      bool reads = info.role != isa::Role::Out, writes = info.role != isa::Role::In;
-      if (matmul && &ap == &matmul->dst)
-        reads = matmul->accumulate;
-      f(OperandUse{&ap, reads, writes, info.name}, index++);
-    });
   }
 
   void visit(CommandId id) {

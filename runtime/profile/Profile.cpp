@@ -9,6 +9,7 @@
 #include "runtime/profile/Json.h"
 #include "runtime/profile/Work.h"
 #include "runtime/timing/Footprint.h"
+#include "runtime/timing/Operands.h"
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -179,14 +180,14 @@ private:
         continue;
       bool readsPsum = false;
       uint64_t toSbuf = 0;
-      isa::forEachOperand(commands[id].inst, [&](const isa::AP &ap, const isa::OperandInfo &info) {
-        const uint64_t bytes = visitedBytes(ap);
-        const bool psum = ap.space == isa::Space::PSUM;
-        if (isa::reads(info.role)) {
+      forEachUse(commands[id].inst, [&](const OperandUse &use, unsigned) {
+        const uint64_t bytes = visitedBytes(*use.ap);
+        const bool psum = use.ap->space == isa::Space::PSUM;
+        if (use.reads) {
           (psum ? traffic.psumRead : traffic.sbufRead) += bytes;
           readsPsum |= psum;
         }
-        if (isa::writes(info.role)) {
+        if (use.writes) {
           (psum ? traffic.psumWrite : traffic.sbufWrite) += bytes;
           toSbuf += psum ? 0 : bytes;
         }
@@ -360,14 +361,12 @@ private:
     };
     for (CommandId id : byStart) {
       const CommandTime &time = timeline.commands[id];
-      const auto *matmul = std::get_if<isa::NcMatmul>(&commands[id].inst);
-      isa::forEachOperand(commands[id].inst, [&](const isa::AP &ap, const isa::OperandInfo &info) {
-        if (ap.space != space)
+      forEachUse(commands[id].inst, [&](const OperandUse &use, unsigned) {
+        if (use.ap->space != space)
           return;
-        const bool continues = matmul && matmul->accumulate && isa::writes(info.role);
-        const Box box = boundingBox(ap);
+        const Box box = boundingBox(*use.ap);
         auto first = split(box.begin), last = split(box.end);
-        if (isa::reads(info.role) || continues) {
+        if (use.reads) {
           for (auto it = first; it != last; ++it)
             it->second.lastRead = std::max(it->second.lastRead, time.end);
           return;

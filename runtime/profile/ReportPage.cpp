@@ -31,7 +31,7 @@ header .spring { flex: 1; }
 .soft { color: var(--soft); }
 button, input { font: inherit; color: inherit; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
   padding: 3px 10px; } button { cursor: pointer; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(170px, 1fr)); gap: 10px; margin-top: 14px; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(146px, 1fr)); gap: 10px; margin-top: 14px; }
 .card { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 10px 12px; }
 .card b { display: block; font-size: 22px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .card span { color: var(--soft); font-size: 12px; }
@@ -146,8 +146,10 @@ table("limits", [{name: "term", left: true}, {name: "at least"}, {name: "of the 
     {v: t[2], html: `<span class="bar ${t[0] === D.limit.by ? "top" : ""}" style="width:${(180 * t[1] / longest).toFixed(0)}px" title="${esc(t[2])}"></span>`}]));
 $("limitText").textContent = "The limit is the largest term: no schedule on this device is faster. Algorithmic work from " +
   D.limit.macsFrom + ".";
-table("engines", [{name: "engine", left: true}, {name: "instructions"}, {name: "active"}, {name: "busy"}, {name: "semaphore"},
-  {name: "dependence"}, {name: "port"}, {name: "weights"}, {name: "idle", tip: "after its last instruction"}],
+table("engines", [{name: "engine", left: true}, {name: "instructions"}, {name: "active", tip: "at least one instruction between start and completion"},
+  {name: "busy", tip: "could not start another"}, {name: "sem.", tip: "waited for semaphores"},
+  {name: "dep.", tip: "waited for its own results"}, {name: "port", tip: "waited for a shared port"},
+  {name: "load", tip: "waited for weights to enter the array"}, {name: "idle", tip: "after its last instruction"}],
   D.engines.map(e => [{v: e[0]}, {v: e[1]}, ...e.slice(2).map(T)]));
 const engineNames = D.engines.map(e => e[0]);
 const setFilter = table("nodes", [{name: "node", left: true}, {name: "operator", left: true}, {name: "instr."}, {name: "begin"},

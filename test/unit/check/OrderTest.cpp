@@ -159,7 +159,7 @@ private:
 TEST(Order, HoldsInEveryRunThatTheMachineAllows) {
   Random random(7);
   unsigned ordered = 0, programs = 0, alwaysOrdered = 0;
-  for (int trial = 0; trial < 1500; ++trial) {
+  for (int trial = 0; trial < 800; ++trial) {
     exe::Executable exe = randomProgram(random);
     Commands commands(exe);
     GuaranteedOrder order = GuaranteedOrder::compute(commands, *isa::device("trn2"));
@@ -200,8 +200,8 @@ TEST(Order, HoldsInEveryRunThatTheMachineAllows) {
                                             << listing(commands);
       }
   }
-  EXPECT_GT(programs, 200u);
-  EXPECT_GT(ordered, 500u);
+  EXPECT_GT(programs, 100u);
+  EXPECT_GT(ordered, 300u);
   // Random runs cannot show all freedom, and ambiguous counts lose order on purpose; most must be found all the same.
   EXPECT_GT(ordered, alwaysOrdered * 6 / 10) << ordered << " of " << alwaysOrdered;
 }
