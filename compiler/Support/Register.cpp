@@ -1,18 +1,27 @@
 //===- Register.cpp - all dialects and passes of the project --------------===//
 #include "compiler/Support/Register.h"
 #include "dialects/ONNX/ONNXDialect.h"
+#include "dialects/Trn/TrnDialect.h"
+#include "dialects/Trnx/TrnxDialect.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
+#include "passes/Schedule/Passes.h"
+#include "passes/Verify/Passes.h"
 
 namespace trn {
 
 void registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<onnx::ONNXDialect>();
+  registry.insert<onnx::ONNXDialect, trnx::TrnxDialect>();
+  ir::registerTrnDialect(registry);
 }
 
-void registerPasses() { mlir::registerAllPasses(); }
+void registerPasses() {
+  mlir::registerAllPasses();
+  registerTrnSchedulePasses();
+  registerTrnVerifyPasses();
+}
 
 } // namespace trn

@@ -26,13 +26,13 @@ void AccessHistory::splitAt(uint64_t byte) {
   it->second.end = byte;
 }
 
-bool AccessHistory::conflicts(const Entry &entry, const Region &region) const {
+bool AccessHistory::conflicts(const Entry &entry, const ByteRegion &region) const {
   if (!entry.partitions.intersects(region.partitions))
     return false;
   return entry.wholeSegment || regions[entry.region].mayOverlap(region);
 }
 
-void AccessHistory::addReader(Segment &segment, const Entry &entry, const Region &region) {
+void AccessHistory::addReader(Segment &segment, const Entry &entry, const ByteRegion &region) {
   if (foldReaders) {
     bool full = segment.readers.size() >= kMaxReaders;
     for (Entry &old : segment.readers) {
@@ -51,7 +51,7 @@ void AccessHistory::addReader(Segment &segment, const Entry &entry, const Region
   segment.readers.push_back(entry);
 }
 
-void AccessHistory::update(Segment &segment, const Entry &entry, const Region &region, bool reads, bool writes,
+void AccessHistory::update(Segment &segment, const Entry &entry, const ByteRegion &region, bool reads, bool writes,
                            llvm::function_ref<void(uint32_t, Conflict)> conflict) {
   bool crowded = segment.writers.size() + segment.readers.size() > kMaxEntries;
   bool all = writes && crowded;
@@ -80,7 +80,7 @@ void AccessHistory::update(Segment &segment, const Entry &entry, const Region &r
   segment.writers.push_back(own);
 }
 
-void AccessHistory::access(uint32_t node, uint16_t thread, const Region &region, bool reads, bool writes,
+void AccessHistory::access(uint32_t node, uint16_t thread, const ByteRegion &region, bool reads, bool writes,
                            llvm::function_ref<void(uint32_t, Conflict)> conflict) {
   Entry entry{node, thread, false, static_cast<uint32_t>(regions.size()), region.partitions};
   regions.push_back(region);

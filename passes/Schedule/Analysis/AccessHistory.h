@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "passes/Schedule/Analysis/Region.h"
+#include "passes/Schedule/Analysis/ByteRegion.h"
 #include "llvm/ADT/SmallVector.h"
 #include <map>
 
@@ -20,7 +20,7 @@ public:
   explicit AccessHistory(bool foldReaders = false) : foldReaders(foldReaders) {}
 
   /// Reports the earlier accesses that conflict with this one (a node can be reported more than once), then records it.
-  void access(uint32_t node, uint16_t thread, const Region &region, bool reads, bool writes,
+  void access(uint32_t node, uint16_t thread, const ByteRegion &region, bool reads, bool writes,
               llvm::function_ref<void(uint32_t node, Conflict kind)> conflict);
 
 private:
@@ -38,14 +38,14 @@ private:
     Entries writers, readers;
   };
   void splitAt(uint64_t byte);
-  bool conflicts(const Entry &entry, const Region &region) const;
-  void update(Segment &segment, const Entry &entry, const Region &region, bool reads, bool writes,
+  bool conflicts(const Entry &entry, const ByteRegion &region) const;
+  void update(Segment &segment, const Entry &entry, const ByteRegion &region, bool reads, bool writes,
               llvm::function_ref<void(uint32_t, Conflict)> conflict);
-  void addReader(Segment &segment, const Entry &entry, const Region &region);
+  void addReader(Segment &segment, const Entry &entry, const ByteRegion &region);
 
   bool foldReaders;
   std::map<uint64_t, Segment> segments;
-  llvm::SmallVector<Region, 0> regions;
+  llvm::SmallVector<ByteRegion, 0> regions;
 };
 
 } // namespace trn

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
-#include "passes/Schedule/Analysis/Region.h"
+#include "passes/Schedule/Analysis/ByteRegion.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <vector>
@@ -42,7 +42,7 @@ struct TransferCost {
 struct FlatAccess {
   uint32_t buffer = 0;
   bool reads = false, writes = false;
-  Region region;
+  ByteRegion region;
 };
 
 struct FlatInstruction {

@@ -8,7 +8,7 @@ using test::box;
 
 namespace {
 
-std::set<uint32_t> conflicts(AccessHistory &history, uint32_t node, const Region &region, bool reads, bool writes) {
+std::set<uint32_t> conflicts(AccessHistory &history, uint32_t node, const ByteRegion &region, bool reads, bool writes) {
   std::set<uint32_t> found;
   history.access(node, 0, region, reads, writes, [&](uint32_t earlier, Conflict) { found.insert(earlier); });
   return found;
@@ -44,14 +44,14 @@ TEST(AccessHistory, EveryConflictIsReachable) {
     AccessHistory history(fold);
     std::vector<std::vector<bool>> before(kNodes, std::vector<bool>(kNodes, false));
     struct Access {
-      Region region;
+      ByteRegion region;
       bool reads, writes;
       unsigned thread;
     };
     std::vector<Access> accesses;
     for (uint32_t node = 0; node < kNodes; ++node) {
       uint64_t begin = 4 * (random() % 40);
-      Region region = box(32 * (random() % 4), 32, begin, begin + 4 * (1 + random() % 12));
+      ByteRegion region = box(32 * (random() % 4), 32, begin, begin + 4 * (1 + random() % 12));
       if (random() % 3 == 0) { // strided: two runs
         region.rank = 1;
         region.dims[0] = {int64_t(region.run) + 8, 2};

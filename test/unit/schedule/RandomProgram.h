@@ -6,8 +6,8 @@
 
 namespace trn::test {
 
-inline Region box(unsigned startPartition, unsigned partitions, uint64_t begin, uint64_t end) {
-  Region region;
+inline ByteRegion box(unsigned startPartition, unsigned partitions, uint64_t begin, uint64_t end) {
+  ByteRegion region;
   region.partitions = PartitionMask::range(startPartition, partitions);
   region.begin = begin;
   region.end = end;
@@ -23,8 +23,8 @@ public:
     program.buffers.push_back({space, bytes, external});
     return program.buffers.size() - 1;
   }
-  Region whole(uint32_t id) const {
-    Region region = box(0, 128, 0, program.buffers[id].bytes);
+  ByteRegion whole(uint32_t id) const {
+    ByteRegion region = box(0, 128, 0, program.buffers[id].bytes);
     if (program.buffers[id].space == isa::Space::HBM)
       region.partitions = PartitionMask::all();
     return region;

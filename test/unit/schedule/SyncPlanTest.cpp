@@ -96,7 +96,7 @@ SyncProgram randomProgram(unsigned seed) {
     inst.numAccesses = 1 + random() % 3;
     for (unsigned a = 0; a < inst.numAccesses; ++a) {
       uint64_t begin = 8 * (random() % 24);
-      Region region = test::box(32 * (random() % 4), 32, begin, begin + 8 * (1 + random() % 4));
+      ByteRegion region = test::box(32 * (random() % 4), 32, begin, begin + 8 * (1 + random() % 4));
       bool writes = a == 0 && random() % 3 != 0;
       program.accesses.push_back({uint32_t(random() % 3), !writes || random() % 4 == 0, writes, region});
     }

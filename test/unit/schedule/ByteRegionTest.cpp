@@ -1,4 +1,4 @@
-#include "passes/Schedule/Analysis/Region.h"
+#include "passes/Schedule/Analysis/ByteRegion.h"
 #include "gtest/gtest.h"
 #include <random>
 #include <set>
@@ -48,36 +48,36 @@ TEST(PartitionMask, RangesCrossTheWordBorder) {
   EXPECT_TRUE(PartitionMask::range(0, 0).empty());
 }
 
-TEST(Region, ContiguousDimensionsBecomeOneRun) {
-  Region region = Region::of(pattern(isa::Space::SBUF, 32, 32, 64, {{16, 4}, {1, 16}}));
+TEST(ByteRegion, ContiguousDimensionsBecomeOneRun) {
+  ByteRegion region = ByteRegion::of(pattern(isa::Space::SBUF, 32, 32, 64, {{16, 4}, {1, 16}}));
   EXPECT_TRUE(region.dense());
   EXPECT_EQ(region.begin, 64u);
   EXPECT_EQ(region.end, 64u + 4 * 16 * 2);
 }
 
-TEST(Region, NegativeStepsAndBroadcastsStayInside) {
-  Region region = Region::of(pattern(isa::Space::SBUF, 0, 1, 100, {{0, 7}, {-2, 5}}));
+TEST(ByteRegion, NegativeStepsAndBroadcastsStayInside) {
+  ByteRegion region = ByteRegion::of(pattern(isa::Space::SBUF, 0, 1, 100, {{0, 7}, {-2, 5}}));
   EXPECT_EQ(region.begin, 100u - 4 * 2 * 2);
   EXPECT_EQ(region.end, 102u);
   EXPECT_FALSE(region.dense());
 }
 
-TEST(Region, ColumnsOfOnePitchAreSeparate) {
-  Region left = Region::of(pattern(isa::Space::SBUF, 0, 128, 0, {{32, 8}, {1, 16}}));
-  Region right = Region::of(pattern(isa::Space::SBUF, 0, 128, 32, {{32, 8}, {1, 16}}));
+TEST(ByteRegion, ColumnsOfOnePitchAreSeparate) {
+  ByteRegion left = ByteRegion::of(pattern(isa::Space::SBUF, 0, 128, 0, {{32, 8}, {1, 16}}));
+  ByteRegion right = ByteRegion::of(pattern(isa::Space::SBUF, 0, 128, 32, {{32, 8}, {1, 16}}));
   EXPECT_FALSE(left.mayOverlap(right));
   EXPECT_TRUE(left.mayOverlap(left));
 }
 
-TEST(Region, RowsOfHbmAreADimension) {
-  Region region = Region::of(pattern(isa::Space::HBM, 0, 4, 8, {{1, 10}}, 100));
+TEST(ByteRegion, RowsOfHbmAreADimension) {
+  ByteRegion region = ByteRegion::of(pattern(isa::Space::HBM, 0, 4, 8, {{1, 10}}, 100));
   EXPECT_EQ(region.begin, 8u);
   EXPECT_EQ(region.end, 8u + 3 * 200 + 20);
   EXPECT_EQ(region.run, 20u);
 }
 
 /// Never "separate" when a byte is shared; runs are exactly the bytes.
-TEST(Region, RandomPatternsAgreeWithVisitingEveryElement) {
+TEST(ByteRegion, RandomPatternsAgreeWithVisitingEveryElement) {
   std::mt19937 random(7);
   auto pick = [&](int lo, int hi) { return lo + int(random() % (hi - lo + 1)); };
   unsigned separated = 0;
@@ -90,7 +90,7 @@ TEST(Region, RandomPatternsAgreeWithVisitingEveryElement) {
       for (int d = pick(0, 3); d > 0; --d)
         ap.dims[ap.rank++] = {pick(-20, 40), uint32_t(pick(1, 4))};
     }
-    Region a = Region::of(aps[0]), b = Region::of(aps[1]);
+    ByteRegion a = ByteRegion::of(aps[0]), b = ByteRegion::of(aps[1]);
     std::set<int64_t> bytesA = bytesOf(aps[0]), bytesB = bytesOf(aps[1]);
     EXPECT_EQ(int64_t(a.begin), *bytesA.begin());
     EXPECT_EQ(int64_t(a.end), *bytesA.rbegin() + 1);
@@ -110,15 +110,15 @@ TEST(Region, RandomPatternsAgreeWithVisitingEveryElement) {
 
 TEST(RegionSet, HoldsWhatWasAddedAndNotRemoved) {
   RegionSet set;
-  set.add(Region::of(pattern(isa::Space::SBUF, 0, 128, 0, {{1, 32}})));
-  set.remove(Region::of(pattern(isa::Space::SBUF, 0, 64, 0, {{1, 32}})));
+  set.add(ByteRegion::of(pattern(isa::Space::SBUF, 0, 128, 0, {{1, 32}})));
+  set.remove(ByteRegion::of(pattern(isa::Space::SBUF, 0, 64, 0, {{1, 32}})));
   EXPECT_FALSE(set.empty());
-  EXPECT_FALSE(set.intersects(Region::of(pattern(isa::Space::SBUF, 0, 64, 10, {{1, 4}}))));
-  EXPECT_TRUE(set.intersects(Region::of(pattern(isa::Space::SBUF, 64, 32, 10, {{1, 4}}))));
+  EXPECT_FALSE(set.intersects(ByteRegion::of(pattern(isa::Space::SBUF, 0, 64, 10, {{1, 4}}))));
+  EXPECT_TRUE(set.intersects(ByteRegion::of(pattern(isa::Space::SBUF, 64, 32, 10, {{1, 4}}))));
   // Two interleaved column blocks cover the rest.
-  set.remove(Region::of(pattern(isa::Space::SBUF, 64, 64, 0, {{8, 4}, {1, 4}})));
+  set.remove(ByteRegion::of(pattern(isa::Space::SBUF, 64, 64, 0, {{8, 4}, {1, 4}})));
   EXPECT_FALSE(set.empty());
-  set.remove(Region::of(pattern(isa::Space::SBUF, 64, 64, 8, {{8, 4}, {1, 4}})));
+  set.remove(ByteRegion::of(pattern(isa::Space::SBUF, 64, 64, 8, {{8, 4}, {1, 4}})));
   EXPECT_TRUE(set.empty());
 }
 

@@ -1,4 +1,4 @@
-//===- Region.h - the bytes that one operand touches ----------------------===//
+//===- ByteRegion.h - the bytes that one operand touches ----------------------===//
 //
 // Owns the description of an operand's footprint in a buffer or in a memory: which partitions, which bytes of each,
 // and the tests that dependence analysis and liveness need. It knows nothing of instructions and nothing of order.
@@ -40,7 +40,7 @@ struct PartitionMask {
 /// The footprint of one operand: the same bytes in each of `partitions`. Bytes are relative to the buffer before
 /// allocation and to the memory after it; in HBM, which has no partitions, rows are one more dimension and the mask is
 /// full.
-struct Region {
+struct ByteRegion {
   struct ByteDim {
     int64_t step = 0;
     uint32_t count = 0;
@@ -56,11 +56,11 @@ struct Region {
 
   /// Whether every byte of the bounding interval is touched.
   bool dense() const { return rank == 0; }
-  static Region of(const isa::AP &ap);
+  static ByteRegion of(const isa::AP &ap);
   /// The same region `bytes` further on.
-  Region shifted(uint64_t bytes) const;
+  ByteRegion shifted(uint64_t bytes) const;
   /// Whether the two may share a byte. Exact for boxes and for strided patterns of one pitch, else conservative (true).
-  bool mayOverlap(const Region &other) const;
+  bool mayOverlap(const ByteRegion &other) const;
   /// Calls `f(begin, end)` for each contiguous run, at most `limit` of them; false (and no call) if there are more.
   bool forEachRun(unsigned limit, llvm::function_ref<void(uint64_t, uint64_t)> f) const;
 };
@@ -68,11 +68,11 @@ struct Region {
 /// A set of bytes × partitions of one buffer.
 class RegionSet {
 public:
-  void add(const Region &region);
+  void add(const ByteRegion &region);
   /// Takes away what `region` surely covers.
-  void remove(const Region &region);
+  void remove(const ByteRegion &region);
   bool empty() const { return segments.empty(); }
-  bool intersects(const Region &region) const;
+  bool intersects(const ByteRegion &region) const;
 
 private:
   struct Segment {

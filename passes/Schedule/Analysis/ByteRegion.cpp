@@ -1,9 +1,9 @@
-//===- Region.cpp - the bytes that one operand touches --------------------===//
+//===- ByteRegion.cpp - the bytes that one operand touches --------------------===//
 //
-// Owns the footprint arithmetic of Region.h.
+// Owns the footprint arithmetic of ByteRegion.h.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Schedule/Analysis/Region.h"
+#include "passes/Schedule/Analysis/ByteRegion.h"
 #include <algorithm>
 
 using namespace trn;
@@ -21,8 +21,8 @@ PartitionMask PartitionMask::range(unsigned start, unsigned count) {
   return mask;
 }
 
-Region Region::of(const isa::AP &ap) {
-  Region region;
+ByteRegion ByteRegion::of(const isa::AP &ap) {
+  ByteRegion region;
   int64_t size = isa::byteSize(ap.dtype);
   int64_t begin = static_cast<int64_t>(ap.address);
   auto addDim = [&](int64_t step, uint32_t count) {
@@ -58,8 +58,8 @@ Region Region::of(const isa::AP &ap) {
   return region;
 }
 
-Region Region::shifted(uint64_t bytes) const {
-  Region moved = *this;
+ByteRegion ByteRegion::shifted(uint64_t bytes) const {
+  ByteRegion moved = *this;
   moved.begin += bytes;
   moved.end += bytes;
   return moved;
@@ -67,7 +67,7 @@ Region Region::shifted(uint64_t bytes) const {
 
 /// The extent of `region` inside one period of `pitch`, when it stays inside: [first, last). Returns false when it
 /// wraps around.
-static bool extentModulo(const Region &region, int64_t pitch, uint64_t &first, uint64_t &last) {
+static bool extentModulo(const ByteRegion &region, int64_t pitch, uint64_t &first, uint64_t &last) {
   uint64_t extent = region.run;
   for (unsigned i = 0; i < region.rank; ++i)
     if (region.dims[i].step % pitch != 0)
@@ -77,7 +77,7 @@ static bool extentModulo(const Region &region, int64_t pitch, uint64_t &first, u
   return last <= static_cast<uint64_t>(pitch);
 }
 
-bool Region::mayOverlap(const Region &other) const {
+bool ByteRegion::mayOverlap(const ByteRegion &other) const {
   if (!partitions.intersects(other.partitions) || end <= other.begin || other.end <= begin)
     return false;
   auto separatedBy = [&](int64_t pitch) {
@@ -94,7 +94,7 @@ bool Region::mayOverlap(const Region &other) const {
   return true;
 }
 
-bool Region::forEachRun(unsigned limit, llvm::function_ref<void(uint64_t, uint64_t)> f) const {
+bool ByteRegion::forEachRun(unsigned limit, llvm::function_ref<void(uint64_t, uint64_t)> f) const {
   uint64_t runs = 1;
   for (unsigned i = 0; i < rank; ++i)
     runs *= dims[i].count;
@@ -154,17 +154,17 @@ void RegionSet::removeRun(uint64_t begin, uint64_t end, const PartitionMask &par
   }
 }
 
-void RegionSet::add(const Region &region) {
+void RegionSet::add(const ByteRegion &region) {
   auto add = [&](uint64_t begin, uint64_t end) { addRun(begin, end, region.partitions); };
   if (!region.forEachRun(kMaxRuns, add))
     add(region.begin, region.end);
 }
 
-void RegionSet::remove(const Region &region) {
+void RegionSet::remove(const ByteRegion &region) {
   region.forEachRun(kMaxRuns, [&](uint64_t begin, uint64_t end) { removeRun(begin, end, region.partitions); });
 }
 
-bool RegionSet::intersects(const Region &region) const {
+bool RegionSet::intersects(const ByteRegion &region) const {
   auto it = segments.upper_bound(region.begin);
   if (it != segments.begin())
     --it;
