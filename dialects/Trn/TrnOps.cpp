@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Trn/TrnOps.h"
 #include "dialects/Trn/Registration.h"
-#include "mlir/IR/BuiltinOps.h"
 #include <cmath>
 
 using namespace mlir;

@@ -160,4 +160,34 @@ std::vector<InstRecord> instructions(const RecordKeeper &records) {
   return result;
 }
 
+static const Record *ownFact(const Record *device, const Record *field) {
+  const Record *found = nullptr;
+  for (const Record *fact : device->getValueAsListOfDefs("facts")) {
+    if (fact->getValueAsDef("what") != field)
+      continue;
+    if (found)
+      PrintFatalError(device->getLoc(), "'" + field->getName() + "' is stated twice");
+    found = fact;
+  }
+  return found;
+}
+
+bool statesFact(const Record *device, const Record *field) { return ownFact(device, field) != nullptr; }
+
+const Record *findFact(const Record *device, const Record *field) {
+  if (const Record *fact = ownFact(device, field))
+    return fact;
+  for (const Record *base : device->getValueAsListOfDefs("base"))
+    if (const Record *fact = findFact(base, field))
+      return fact;
+  return nullptr;
+}
+
+std::vector<const Record *> deviceFields(const RecordKeeper &records) {
+  ArrayRef<const Record *> all = records.getAllDerivedDefinitions("DeviceField");
+  std::vector<const Record *> result(all.begin(), all.end());
+  llvm::sort(result, [](const Record *a, const Record *b) { return a->getID() < b->getID(); });
+  return result;
+}
+
 } // namespace trn::tblgen

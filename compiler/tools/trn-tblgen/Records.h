@@ -67,4 +67,11 @@ struct InstRecord {
 /// twice or below 20, missing texts.
 std::vector<InstRecord> instructions(const llvm::RecordKeeper &records);
 
+/// The fields of DeviceInfo in the order of their definition.
+std::vector<const llvm::Record *> deviceFields(const llvm::RecordKeeper &records);
+/// The fact about `field`, from the device or its nearest base; null when nobody states it.
+const llvm::Record *findFact(const llvm::Record *device, const llvm::Record *field);
+/// True when the device itself states it.
+bool statesFact(const llvm::Record *device, const llvm::Record *field);
+
 } // namespace trn::tblgen

@@ -45,8 +45,6 @@ def NcMatmulOp : Inst<"nc_matmul", 0x10,
     Rule<27, "device.version >= 4 || inOneBank(device, dst)",
          "expected 'dst' inside one PSUM bank of {device.psumBankBytes} bytes, but it spans bytes {firstByte(dst)} to {lastByte(dst)}",
          "ISA32 nc_matmul", "Address">,
-    Rule<28, "dst.dtype == DType::F32 || dst.elements() * dst.bytes() <= uint64_t(device.psumBanks * device.psumBankBytes)",
-         "expected 'dst' inside PSUM, but got {dst.elements()} elements", "ISA32 nc_matmul">,
   ];
   // Interval: A2 states max(N, 64), ISA26 max(min(64, M), N); A2 is the safer one. Measured 216 ns for N = 512 bf16
   // (519 cycles) and 428.5 ns for one of the two fp32 instructions of 512 columns (M3). Latency: M3 duration minus

@@ -310,10 +310,6 @@ void addPE(Examples &e) {
   e.add<NcMatmul>(25, "but got bf16 and fp32", [](NcMatmul &x) { x.moving.dtype = DType::F32; });
   e.add<NcMatmul>(26, "but got bf16", [](NcMatmul &x) { x.dst.dtype = DType::BF16; });
   e.add<NcMatmul>(27, "spans bytes 2044 to 4091", [](NcMatmul &x) { x.dst.address = 2044; }, Phase::Address);
-  e.add<NcMatmul>(28, "inside PSUM", [](NcMatmul &x) {
-    x.dst.dtype = DType::BF16;
-    x.moving.dims[0].count = x.dst.dims[0].count = 8193;
-  }, Phase::Shape, "trn3");
   e.add<NcTranspose>(20, "but got 129", [](NcTranspose &x) {
     x.src.dims[0].count = 129;
     x.dst.partitions = 129;
