@@ -1,0 +1,334 @@
+//===- Convolution.cpp - convolutions and pools ---------------------------===//
+// Padding becomes tensor.pad, exactly as much as the windows reach; a window's taps are reduction iterators, left out where
+// there is one tap. A transposed convolution is a convolution for each output phase (sub-pixel form): with stride s, output
+// q*s + r of an image is a sum over taps t of input q - t times weight t*s + r, so nothing is multiplied with inserted zeros.
+#include "dialects/ONNX/Ops/Convolution.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Tensor/OnnxToLinalg/Lowering.h"
+
+using namespace mlir;
+namespace trn {
+
+using Builder1 = ImplicitLocOpBuilder;
+
+namespace {
+/// One spatial dimension of a window operation.
+struct WindowDim {
+  int64_t input, output, kernel, stride, dilation, before, after;
+
+  /// What the windows reach beyond the end of the input; never negative.
+  int64_t reachAfter() const {
+    return std::max<int64_t>(0, (output - 1) * stride + (kernel - 1) * dilation + 1 - input - before);
+  }
+};
+
+/// A map under construction: one expression per dimension of an operand.
+using Exprs = SmallVector<AffineExpr>;
+} // namespace
+
+template <typename Op>
+static FailureOr<SmallVector<WindowDim>> windowOf(Op op, ArrayRef<int64_t> kernel, ArrayRef<int64_t> output) {
+  ArrayRef<int64_t> shape = shapeOf(op.getX());
+  unsigned spatial = shape.size() - 2;
+  auto entry = [](std::optional<ArrayRef<int64_t>> list, unsigned i, int64_t missing) {
+    return list && i < list->size() ? (*list)[i] : missing;
+  };
+  StringRef autoPad = op.getAutoPad().value_or("NOTSET");
+  if (autoPad != "NOTSET" && autoPad != "VALID")
+    return op.emitOpError("expected explicit pads but got auto_pad \"") << autoPad << "\"; run onnx-infer-fold first";
+  SmallVector<WindowDim> dims;
+  for (unsigned i = 0; i < spatial; ++i)
+    dims.push_back({shape[2 + i], output[2 + i], kernel[i], entry(op.getStrides(), i, 1),
+                    entry(op.getDilations(), i, 1), entry(op.getPads(), i, 0), entry(op.getPads(), spatial + i, 0)});
+  return dims;
+}
+
+/// Pads the spatial dimensions (from dimension 2 on) as far as the windows reach.
+static Value padSpatial(LinalgBuilder &b, Value x, ArrayRef<WindowDim> window, Value scalar) {
+  SmallVector<int64_t> low(2, 0), high(2, 0);
+  for (const WindowDim &dim : window) {
+    low.push_back(dim.before);
+    high.push_back(dim.reachAfter());
+  }
+  return b.pad(x, low, high, scalar);
+}
+
+static Value addBias(LinalgBuilder &b, Value y, Value bias) {
+  if (!bias)
+    return y;
+  SmallVector<int64_t> channels(shapeOf(y).size() - 1, 1);
+  channels[0] = shapeOf(bias)[0];
+  return b.map({y, b.reshape(bias, channels)}, shapeOf(y), elementTypeOf(y),
+               [](Builder1 &b, ValueRange e) -> Value { return arith::AddFOp::create(b, e[0], e[1]); });
+}
+
+static FailureOr<Value> lowerConv(onnx::ConvOp op, LinalgBuilder &b) {
+  Value x = op.getX(), w = op.getW(), y = op.getY();
+  Type element = elementTypeOf(y);
+  int64_t groups = op.getGroup(), batch = shapeOf(x)[0], channels = shapeOf(x)[1], filters = shapeOf(w)[0];
+  ArrayRef<int64_t> kernel = shapeOf(w).drop_front(2);
+  FailureOr<SmallVector<WindowDim>> window = windowOf(op, kernel, shapeOf(y));
+  if (failed(window))
+    return failure();
+  x = padSpatial(b, x, *window, scalarConstant(b, element, 0));
+  int64_t depth = channels / groups, perGroup = filters / groups;
+  bool hasGroups = groups > 1, hasDepth = !hasGroups || depth > 1, hasFilters = !hasGroups || perGroup > 1;
+
+  // Operands without the dimensions that the iteration space leaves out.
+  SmallVector<int64_t> xShape = {batch}, wShape, yShape = {batch};
+  if (hasGroups)
+    xShape.push_back(groups), wShape.push_back(groups), yShape.push_back(groups);
+  if (hasDepth)
+    xShape.push_back(depth);
+  if (hasFilters)
+    wShape.push_back(perGroup), yShape.push_back(perGroup);
+  if (hasDepth)
+    wShape.push_back(depth);
+  for (auto [i, dim] : llvm::enumerate(*window)) {
+    xShape.push_back(shapeOf(x)[2 + i]);
+    yShape.push_back(dim.output);
+    if (dim.kernel > 1)
+      wShape.push_back(dim.kernel);
+  }
+  x = b.reshape(x, xShape);
+  w = b.reshape(w, wShape);
+
+  // Iterators: batch, group, filter, outputs; depth, taps.
+  unsigned next = 0;
+  auto iterator = [&] { return b.getAffineDimExpr(next++); };
+  AffineExpr n = iterator(), g = hasGroups ? iterator() : AffineExpr(), f = hasFilters ? iterator() : AffineExpr();
+  Exprs outputs, xExprs = {n}, wExprs;
+  for (size_t i = 0; i < window->size(); ++i)
+    outputs.push_back(iterator());
+  AffineExpr c = hasDepth ? iterator() : AffineExpr();
+  if (hasGroups)
+    xExprs.push_back(g), wExprs.push_back(g);
+  if (hasFilters)
+    wExprs.push_back(f);
+  if (hasDepth)
+    xExprs.push_back(c), wExprs.push_back(c);
+  for (auto [dim, output] : llvm::zip_equal(*window, outputs)) {
+    if (dim.kernel == 1) {
+      xExprs.push_back(output * dim.stride);
+      continue;
+    }
+    AffineExpr tap = iterator();
+    xExprs.push_back(output * dim.stride + tap * dim.dilation);
+    wExprs.push_back(tap);
+  }
+  SmallVector<int64_t> result = llvm::to_vector(llvm::seq<int64_t>(0, yShape.size()));
+  Value product = b.contract(x, AffineMap::get(next, 0, xExprs, b.getContext()), w,
+                             AffineMap::get(next, 0, wExprs, b.getContext()), b.dims(next, result), yShape, element);
+  return addBias(b, b.reshape(product, shapeOf(y)), op.getB());
+}
+
+/// A kernel with `dilation - 1` zeros between its taps.
+static Value dilateKernel(LinalgBuilder &b, Value w, ArrayRef<WindowDim> window) {
+  SmallVector<int64_t> shape(shapeOf(w)), offsets(shape.size(), 0), strides(shape.size(), 1);
+  bool dilated = false;
+  for (auto [i, dim] : llvm::enumerate(window)) {
+    shape[2 + i] = (dim.kernel - 1) * dim.dilation + 1;
+    strides[2 + i] = dim.dilation;
+    dilated |= dim.kernel > 1 && dim.dilation > 1;
+  }
+  if (!dilated)
+    return w;
+  Value zeros = b.filled(shape, scalarConstant(b, elementTypeOf(w), 0));
+  auto attributes = [&](ArrayRef<int64_t> values) {
+    return llvm::map_to_vector(values, [&](int64_t value) { return OpFoldResult(b.getIndexAttr(value)); });
+  };
+  return tensor::InsertSliceOp::create(b, w, zeros, attributes(offsets), attributes(shapeOf(w)), attributes(strides));
+}
+
+static FailureOr<Value> lowerConvTranspose(onnx::ConvTransposeOp op, LinalgBuilder &b) {
+  Value x = op.getX(), w = op.getW(), y = op.getY();
+  Type element = elementTypeOf(y);
+  int64_t groups = op.getGroup(), batch = shapeOf(x)[0], depth = shapeOf(x)[1] / groups, perGroup = shapeOf(w)[1];
+  SmallVector<int64_t> kernel(shapeOf(w).drop_front(2));
+  FailureOr<SmallVector<WindowDim>> window = windowOf(op, kernel, shapeOf(y));
+  if (failed(window))
+    return failure();
+  Value zero = scalarConstant(b, element, 0);
+  w = dilateKernel(b, w, *window);
+
+  // Per dimension: taps of one phase, and how many positions q there are.
+  unsigned spatial = window->size();
+  SmallVector<int64_t> taps, positions, wLow(2 + spatial, 0), wHigh(2, 0), xLow(2, 0), xHigh(2, 0);
+  for (auto [i, dim] : llvm::enumerate(*window)) {
+    int64_t extent = shapeOf(w)[2 + i];
+    taps.push_back(llvm::divideCeil(extent, dim.stride));
+    positions.push_back(llvm::divideCeil(dim.before + dim.output, dim.stride));
+    wHigh.push_back(taps.back() * dim.stride - extent);
+    xLow.push_back(taps.back() - 1);
+    xHigh.push_back(std::max<int64_t>(0, positions.back() - dim.input));
+  }
+  w = b.pad(w, wLow, wHigh, zero);
+  x = b.pad(x, xLow, xHigh, zero);
+
+  bool hasGroups = groups > 1;
+  SmallVector<int64_t> xShape = {batch}, wShape, yShape = {batch}, joined = {batch, groups * perGroup};
+  if (hasGroups)
+    xShape.push_back(groups), wShape.push_back(groups), yShape.push_back(groups);
+  xShape.push_back(depth), wShape.push_back(depth);
+  wShape.push_back(perGroup), yShape.push_back(perGroup);
+  unsigned firstTap = wShape.size();
+  for (auto [i, dim] : llvm::enumerate(*window)) {
+    xShape.push_back(shapeOf(x)[2 + i]);
+    if (taps[i] > 1)
+      wShape.push_back(taps[i]);
+    yShape.push_back(positions[i]);
+    if (dim.stride > 1)
+      wShape.push_back(dim.stride), yShape.push_back(dim.stride);
+    joined.push_back(positions[i] * dim.stride);
+  }
+  x = b.reshape(x, xShape);
+  w = b.reshape(w, wShape);
+  // Input q - t counts down while padding starts at -(taps - 1): with the taps reversed both count up.
+  unsigned at = firstTap;
+  for (auto [i, dim] : llvm::enumerate(*window)) {
+    if (taps[i] > 1)
+      w = b.reverse(w, at++);
+    at += dim.stride > 1;
+  }
+
+  // Iterators: batch, group, filter, position and phase of every dimension; depth, taps.
+  unsigned next = 0;
+  auto iterator = [&] { return b.getAffineDimExpr(next++); };
+  AffineExpr n = iterator(), g = hasGroups ? iterator() : AffineExpr(), f = iterator();
+  Exprs qs, phases, xExprs = {n}, wExprs;
+  for (const WindowDim &dim : *window) {
+    qs.push_back(iterator());
+    phases.push_back(dim.stride > 1 ? iterator() : AffineExpr());
+  }
+  AffineExpr c = iterator();
+  if (hasGroups)
+    xExprs.push_back(g), wExprs.push_back(g);
+  xExprs.push_back(c);
+  wExprs.push_back(c), wExprs.push_back(f);
+  for (unsigned i = 0; i < spatial; ++i) {
+    AffineExpr tap = taps[i] > 1 ? iterator() : AffineExpr();
+    xExprs.push_back(tap ? qs[i] + tap : qs[i]);
+    if (tap)
+      wExprs.push_back(tap);
+    if (phases[i])
+      wExprs.push_back(phases[i]);
+  }
+  SmallVector<int64_t> result = llvm::to_vector(llvm::seq<int64_t>(0, yShape.size()));
+  Value product = b.contract(x, AffineMap::get(next, 0, xExprs, b.getContext()), w,
+                             AffineMap::get(next, 0, wExprs, b.getContext()), b.dims(next, result), yShape, element);
+  product = b.reshape(product, joined);
+  SmallVector<int64_t> offsets = {0, 0}, ones(2 + spatial, 1);
+  for (const WindowDim &dim : *window)
+    offsets.push_back(dim.before);
+  return addBias(b, b.slice(product, offsets, shapeOf(y), ones), op.getB());
+}
+
+//===----------------------------------------------------------------------===//
+// Pools
+//===----------------------------------------------------------------------===//
+
+/// The reduction of every window.
+static Value reduceWindows(LinalgBuilder &b, Value x, ArrayRef<WindowDim> window, ArrayRef<int64_t> shape,
+                           Reduction kind) {
+  unsigned spatial = window.size(), next = 2 + spatial;
+  Exprs exprs = {b.getAffineDimExpr(0), b.getAffineDimExpr(1)};
+  SmallVector<int64_t> taps;
+  for (auto [i, dim] : llvm::enumerate(window)) {
+    AffineExpr output = b.getAffineDimExpr(2 + i) * dim.stride;
+    if (dim.kernel > 1) {
+      output = output + b.getAffineDimExpr(next++) * dim.dilation;
+      taps.push_back(dim.kernel);
+    }
+    exprs.push_back(output);
+  }
+  SmallVector<utils::IteratorType> iterators(next, utils::IteratorType::reduction);
+  std::fill_n(iterators.begin(), 2 + spatial, utils::IteratorType::parallel);
+  AffineMap xMap = AffineMap::get(next, 0, exprs, b.getContext());
+  auto itself = [](Builder1 &, ValueRange e) -> Value { return e[0]; };
+  if (taps.empty())
+    return b.map(x, xMap, shape, elementTypeOf(x), itself);
+  SmallVector<int64_t> result = llvm::to_vector(llvm::seq<int64_t>(0, 2 + spatial));
+  return b.reduce(x, {xMap, b.dims(next, result)}, iterators, shape, elementTypeOf(x), kind, itself, taps);
+}
+
+static LogicalResult lowerMaxPool(onnx::MaxPoolOp op, LinalgBuilder &b, LoweringTable::Results &results) {
+  if (op.getIndices() && !op.getIndices().use_empty())
+    return op.emitOpError("the second result (indices) is not supported");
+  Value x = op.getX(), y = op.getY();
+  Type element = elementTypeOf(x);
+  FailureOr<SmallVector<WindowDim>> window = windowOf(op, op.getKernelShape(), shapeOf(y));
+  if (failed(window))
+    return failure();
+  // Unsigned elements have no scalar constant to pad with.
+  Type wide = element.isUnsignedInteger() ? Type(b.getI32Type()) : element;
+  x = b.convert(x, wide);
+  x = padSpatial(b, x, *window, lowestConstant(b, wide, false));
+  results.push_back(b.convert(reduceWindows(b, x, *window, shapeOf(y), Reduction::Max), element));
+  if (op->getNumResults() > 1)
+    results.push_back(nullptr);
+  return success();
+}
+
+/// How many taps of the window at `output` count: those inside the input, or inside the given padding too.
+static int64_t countedTaps(const WindowDim &dim, int64_t output, bool includePad) {
+  int64_t low = includePad ? -dim.before : 0, high = dim.input + (includePad ? dim.after : 0), count = 0;
+  for (int64_t tap = 0; tap < dim.kernel; ++tap) {
+    int64_t position = output * dim.stride + tap * dim.dilation - dim.before;
+    count += position >= low && position < high;
+  }
+  return count;
+}
+
+static FailureOr<Value> lowerAveragePool(onnx::AveragePoolOp op, LinalgBuilder &b) {
+  Value x = op.getX(), y = op.getY();
+  Type element = elementTypeOf(x);
+  FailureOr<SmallVector<WindowDim>> window = windowOf(op, op.getKernelShape(), shapeOf(y));
+  if (failed(window))
+    return failure();
+  x = padSpatial(b, x, *window, scalarConstant(b, element, 0));
+  Value sum = reduceWindows(b, x, *window, shapeOf(y), Reduction::Sum);
+  // The reciprocal of every window's count, over the spatial dimensions.
+  SmallVector<float> factors = {1.0f};
+  for (const WindowDim &dim : *window) {
+    SmallVector<float> next;
+    for (float factor : factors)
+      for (int64_t output = 0; output < dim.output; ++output)
+        next.push_back(factor * float(countedTaps(dim, output, op.getCountIncludePad())));
+    factors = std::move(next);
+  }
+  for (float &factor : factors)
+    factor = 1 / std::max(factor, 1.0f);
+  if (llvm::all_equal(factors))
+    return b.mapLike(sum, [&](Builder1 &b, ValueRange e) -> Value {
+      return arith::MulFOp::create(b, e[0], scalarConstant(b, element, factors[0]));
+    });
+  Value weights = b.weight(RankedTensorType::get(shapeOf(y).drop_front(2), b.getF32Type()), factors);
+  return b.map({sum, b.convert(weights, element)}, shapeOf(y), element,
+               [](Builder1 &b, ValueRange e) -> Value { return arith::MulFOp::create(b, e[0], e[1]); });
+}
+
+template <typename Op> static FailureOr<Value> lowerGlobalPool(Op op, LinalgBuilder &b) {
+  Value x = op.getX();
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, shapeOf(x).size()));
+  if (std::is_same_v<Op, onnx::GlobalMaxPoolOp>)
+    return b.reshape(b.reduce(x, axes, Reduction::Max), shapeOf(op.getY()));
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= shapeOf(x)[axis];
+  Value mean = b.mapLike(b.reduce(x, axes, Reduction::Sum), [&](Builder1 &b, ValueRange e) -> Value {
+    return arith::MulFOp::create(b, e[0], scalarConstant(b, e[0].getType(), 1.0 / double(count)));
+  });
+  return b.reshape(mean, shapeOf(op.getY()));
+}
+
+void addConvolutionLowerings(LoweringTable &table) {
+  table.add(lowerConv);
+  table.add(lowerConvTranspose);
+  table.add(lowerMaxPool);
+  table.add(lowerAveragePool);
+  table.add(lowerGlobalPool<onnx::GlobalAveragePoolOp>);
+  table.add(lowerGlobalPool<onnx::GlobalMaxPoolOp>);
+}
+
+} // namespace trn

@@ -1,0 +1,382 @@
+//===- Elementwise.cpp - ONNX operations on corresponding elements --------===//
+// Owns elementwise lowerings. An operation whose record names one scalar operation for its element type is lowered from
+// the record; what needs several scalar operations has its body in this file.
+#include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Ops/Activation.h"
+#include "dialects/ONNX/Ops/Elementwise.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Tensor/OnnxToLinalg/Lowering.h"
+
+using namespace mlir;
+namespace trn {
+
+using Builder1 = ImplicitLocOpBuilder;
+
+//===----------------------------------------------------------------------===//
+// From the record
+//===----------------------------------------------------------------------===//
+
+/// Builds the scalar operation that a record names: `<operation>[ <enum case>]`.
+static Value buildScalar(Builder1 &b, StringRef spec, ValueRange operands) {
+  auto [operation, enumCase] = spec.split(' ');
+  if (operation == "arith.cmpf")
+    return arith::CmpFOp::create(b, *arith::symbolizeCmpFPredicate(enumCase), operands[0], operands[1]);
+  if (operation == "arith.cmpi")
+    return arith::CmpIOp::create(b, *arith::symbolizeCmpIPredicate(enumCase), operands[0], operands[1]);
+  if (operation == "trn.scalar")
+    return scalarFunction(b, enumCase, operands[0]);
+  OperationState state(b.getLoc(), operation, operands, operands[0].getType());
+  return b.create(state)->getResult(0);
+}
+
+static StringRef scalarSpec(Operation *op) {
+  const onnx::OpRecord *record = onnx::lookupRecord(op);
+  if (!record || op->getNumOperands() == 0)
+    return "";
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (isa<FloatType>(element))
+    return record->floatScalar;
+  return element.isUnsignedInteger() ? record->uintScalar : record->intScalar;
+}
+
+std::optional<LoweringTable::Function> recordLowering(Operation *op) {
+  StringRef spec = scalarSpec(op);
+  if (spec.empty())
+    return std::nullopt;
+  return [spec](Operation *op, LinalgBuilder &b, LoweringTable::Results &results) -> LogicalResult {
+    bool isVariadic = onnx::lookupRecord(op)->operands[0].arity == onnx::Arity::Variadic;
+    auto body = [&](Builder1 &inner, ValueRange elements) -> Value {
+      if (!isVariadic)
+        return buildScalar(inner, spec, elements);
+      Value value = elements[0];
+      for (Value next : elements.drop_front())
+        value = buildScalar(inner, spec, {value, next});
+      return value;
+    };
+    Value result = op->getResult(0);
+    results.push_back(b.map(op->getOperands(), shapeOf(result), elementTypeOf(result), body));
+    return success();
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies of several operations
+//===----------------------------------------------------------------------===//
+
+static Value constantLike(Builder1 &b, Value value, double number) {
+  return scalarConstant(b, value.getType(), number);
+}
+static Value add(Builder1 &b, Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+static Value sub(Builder1 &b, Value x, Value y) { return arith::SubFOp::create(b, x, y); }
+static Value mul(Builder1 &b, Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+static Value div(Builder1 &b, Value x, Value y) { return arith::DivFOp::create(b, x, y); }
+static Value maximum(Builder1 &b, Value x, Value y) { return arith::MaximumFOp::create(b, x, y); }
+static Value minimum(Builder1 &b, Value x, Value y) { return arith::MinimumFOp::create(b, x, y); }
+static Value less(Builder1 &b, Value x, Value y) {
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
+}
+static Value select(Builder1 &b, Value condition, Value x, Value y) {
+  return arith::SelectOp::create(b, condition, x, y);
+}
+/// exp(min(x, 0)) - 1: the negative side of the exponential units, without overflow on the other side.
+static Value expMinusOneBelowZero(Builder1 &b, Value x) {
+  return sub(b, math::ExpOp::create(b, minimum(b, x, constantLike(b, x, 0))), constantLike(b, x, 1));
+}
+
+static FailureOr<Value> lowerRelu(onnx::ReluOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) -> Value {
+    if (isa<FloatType>(e[0].getType()))
+      return maximum(b, e[0], constantLike(b, e[0], 0));
+    return arith::MaxSIOp::create(b, e[0], constantLike(b, e[0], 0));
+  });
+}
+
+static FailureOr<Value> lowerReciprocal(onnx::ReciprocalOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) { return div(b, constantLike(b, e[0], 1), e[0]); });
+}
+
+static FailureOr<Value> lowerNeg(onnx::NegOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) -> Value {
+    return arith::SubIOp::create(b, constantLike(b, e[0], 0), e[0]);
+  });
+}
+
+static FailureOr<Value> lowerAbs(onnx::AbsOp op, LinalgBuilder &) { return op.getX(); } // Unsigned: itself.
+
+static FailureOr<Value> lowerSign(onnx::SignOp op, LinalgBuilder &b) {
+  bool isUnsigned = elementTypeOf(op.getX()).isUnsignedInteger();
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) -> Value {
+    if (isa<FloatType>(e[0].getType()))
+      return scalarFunction(b, "sign", e[0]);
+    Value one = constantLike(b, e[0], 1);
+    if (isUnsigned)
+      return arith::MinUIOp::create(b, e[0], one);
+    return arith::MaxSIOp::create(b, arith::MinSIOp::create(b, e[0], one), constantLike(b, e[0], -1));
+  });
+}
+
+static Value invertBits(Builder1 &b, ValueRange e) {
+  Value ones = arith::ConstantOp::create(b, b.getIntegerAttr(e[0].getType(), APInt::getAllOnes(
+                                                                    e[0].getType().getIntOrFloatBitWidth())));
+  return arith::XOrIOp::create(b, e[0], ones);
+}
+static FailureOr<Value> lowerNot(onnx::NotOp op, LinalgBuilder &b) { return b.mapLike(op.getX(), invertBits); }
+static FailureOr<Value> lowerBitwiseNot(onnx::BitwiseNotOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), invertBits);
+}
+static FailureOr<Value> lowerIdentity(onnx::IdentityOp op, LinalgBuilder &) { return op.getX(); }
+
+static FailureOr<Value> lowerIsNaN(onnx::IsNaNOp op, LinalgBuilder &b) {
+  return b.map(op.getX(), shapeOf(op.getX()), b.getI1Type(), [](Builder1 &b, ValueRange e) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, e[0], e[0]);
+  });
+}
+
+static FailureOr<Value> lowerIsInf(onnx::IsInfOp op, LinalgBuilder &b) {
+  return b.map(op.getX(), shapeOf(op.getX()), b.getI1Type(), [&](Builder1 &b, ValueRange e) -> Value {
+    using P = arith::CmpFPredicate;
+    Value high = highestConstant(b, e[0].getType(), false), low = lowestConstant(b, e[0].getType(), false);
+    Value isHigh = arith::CmpFOp::create(b, P::OEQ, e[0], high), isLow = arith::CmpFOp::create(b, P::OEQ, e[0], low);
+    if (op.getDetectPositive() && op.getDetectNegative())
+      return arith::OrIOp::create(b, isHigh, isLow);
+    if (op.getDetectPositive() || op.getDetectNegative())
+      return op.getDetectPositive() ? isHigh : isLow;
+    return scalarConstant(b, b.getI1Type(), 0);
+  });
+}
+
+static FailureOr<Value> lowerSoftsign(onnx::SoftsignOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) {
+    return div(b, e[0], add(b, constantLike(b, e[0], 1), math::AbsFOp::create(b, e[0])));
+  });
+}
+
+/// max(0, min(1, alpha * x + beta))
+static Value hardSigmoid(Builder1 &b, Value x, double alpha, double beta) {
+  Value line = add(b, mul(b, x, constantLike(b, x, alpha)), constantLike(b, x, beta));
+  return maximum(b, minimum(b, line, constantLike(b, x, 1)), constantLike(b, x, 0));
+}
+static FailureOr<Value> lowerHardSigmoid(onnx::HardSigmoidOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    return hardSigmoid(b, e[0], op.getAlpha().convertToFloat(), op.getBeta().convertToFloat());
+  });
+}
+static FailureOr<Value> lowerHardSwish(onnx::HardSwishOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) { return mul(b, e[0], hardSigmoid(b, e[0], 1.0 / 6, 0.5)); });
+}
+
+static FailureOr<Value> lowerLeakyRelu(onnx::LeakyReluOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    Value below = mul(b, e[0], constantLike(b, e[0], op.getAlpha().convertToFloat()));
+    return select(b, less(b, e[0], constantLike(b, e[0], 0)), below, e[0]);
+  });
+}
+
+static FailureOr<Value> lowerPRelu(onnx::PReluOp op, LinalgBuilder &b) {
+  ArrayRef<int64_t> shape = shapeOf(op.getC());
+  return b.map({op.getA(), op.getB()}, shape, elementTypeOf(op.getC()), [&](Builder1 &b, ValueRange e) -> Value {
+    Value zero = constantLike(b, e[0], 0);
+    if (isa<FloatType>(e[0].getType()))
+      return select(b, less(b, e[0], zero), mul(b, e[0], e[1]), e[0]);
+    Value below = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, e[0], zero);
+    return select(b, below, arith::MulIOp::create(b, e[0], e[1]), e[0]);
+  });
+}
+
+static FailureOr<Value> lowerElu(onnx::EluOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    Value below = mul(b, expMinusOneBelowZero(b, e[0]), constantLike(b, e[0], op.getAlpha().convertToFloat()));
+    return select(b, less(b, e[0], constantLike(b, e[0], 0)), below, e[0]);
+  });
+}
+
+static FailureOr<Value> lowerSelu(onnx::SeluOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    double alpha = op.getAlpha().convertToFloat(), gamma = op.getGamma().convertToFloat();
+    Value below = mul(b, expMinusOneBelowZero(b, e[0]), constantLike(b, e[0], alpha * gamma));
+    return select(b, less(b, constantLike(b, e[0], 0), e[0]), mul(b, e[0], constantLike(b, e[0], gamma)), below);
+  });
+}
+
+/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1))
+static FailureOr<Value> lowerCelu(onnx::CeluOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    Value alpha = constantLike(b, e[0], op.getAlpha().convertToFloat()), zero = constantLike(b, e[0], 0);
+    Value below = mul(b, alpha, sub(b, math::ExpOp::create(b, div(b, e[0], alpha)), constantLike(b, e[0], 1)));
+    return add(b, maximum(b, e[0], zero), minimum(b, below, zero));
+  });
+}
+
+static FailureOr<Value> lowerThresholdedRelu(onnx::ThresholdedReluOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    Value alpha = constantLike(b, e[0], op.getAlpha().convertToFloat());
+    return select(b, less(b, alpha, e[0]), e[0], constantLike(b, e[0], 0));
+  });
+}
+
+static FailureOr<Value> lowerSwish(onnx::SwishOp op, LinalgBuilder &b) {
+  double alpha = op.getAlpha().convertToFloat();
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    if (alpha == 1)
+      return scalarFunction(b, "silu", e[0]);
+    return mul(b, e[0], scalarFunction(b, "sigmoid", mul(b, e[0], constantLike(b, e[0], alpha))));
+  });
+}
+
+static FailureOr<Value> lowerGelu(onnx::GeluOp op, LinalgBuilder &b) {
+  StringRef kind = op.getApproximate();
+  if (kind != "none" && kind != "tanh")
+    return op.emitOpError("expected approximate \"none\" or \"tanh\" but got \"") << kind << "\"";
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    return scalarFunction(b, kind == "none" ? "gelu" : "gelu_tanh", e[0]);
+  });
+}
+
+static FailureOr<Value> lowerShrink(onnx::ShrinkOp op, LinalgBuilder &b) {
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    double lambda = op.getLambd().convertToFloat();
+    Value bias = constantLike(b, e[0], op.getBias().convertToFloat()), zero = constantLike(b, e[0], 0);
+    Value above = select(b, less(b, constantLike(b, e[0], lambda), e[0]), sub(b, e[0], bias), zero);
+    return select(b, less(b, e[0], constantLike(b, e[0], -lambda)), add(b, e[0], bias), above);
+  });
+}
+
+/// Integer powers by squaring would need a constant exponent; floats do, and are exact where the result fits 24 bits.
+static FailureOr<Value> lowerPow(onnx::PowOp op, LinalgBuilder &b) {
+  Type base = elementTypeOf(op.getA()), exponent = elementTypeOf(op.getB());
+  Type wide = base.isF64() || exponent.isF64() ? Type(b.getF64Type()) : Type(b.getF32Type());
+  if (auto real = dyn_cast<FloatType>(base))
+    wide = real;
+  return b.map({op.getA(), op.getB()}, shapeOf(op.getC()), base, [&](Builder1 &b, ValueRange e) -> Value {
+    Value power = math::PowFOp::create(b, convertScalar(b, e[0], base, wide), convertScalar(b, e[1], exponent, wide));
+    return convertScalar(b, power, wide, base);
+  });
+}
+
+/// fmod: the sign of the dividend. Otherwise (integers): the sign of the divisor.
+static FailureOr<Value> lowerMod(onnx::ModOp op, LinalgBuilder &b) {
+  Type element = elementTypeOf(op.getA());
+  return b.map({op.getA(), op.getB()}, shapeOf(op.getC()), element, [&](Builder1 &b, ValueRange e) -> Value {
+    if (isa<FloatType>(element))
+      return arith::RemFOp::create(b, e[0], e[1]);
+    if (element.isUnsignedInteger())
+      return arith::RemUIOp::create(b, e[0], e[1]);
+    Value remainder = arith::RemSIOp::create(b, e[0], e[1]);
+    if (op.getFmod())
+      return remainder;
+    Value zero = constantLike(b, e[0], 0);
+    using P = arith::CmpIPredicate;
+    Value differ = arith::XOrIOp::create(b, arith::CmpIOp::create(b, P::slt, remainder, zero),
+                                         arith::CmpIOp::create(b, P::slt, e[1], zero));
+    Value nonZero = arith::CmpIOp::create(b, P::ne, remainder, zero);
+    return select(b, arith::AndIOp::create(b, differ, nonZero), arith::AddIOp::create(b, remainder, e[1]), remainder);
+  });
+}
+
+static FailureOr<Value> lowerWhere(onnx::WhereOp op, LinalgBuilder &b) {
+  return b.map({op.getCondition(), op.getX(), op.getY()}, shapeOf(op.getZ()), elementTypeOf(op.getZ()),
+               [](Builder1 &b, ValueRange e) { return select(b, e[0], e[1], e[2]); });
+}
+
+static FailureOr<Value> lowerCast(onnx::CastOp op, LinalgBuilder &b) {
+  Type from = elementTypeOf(op.getX()), to = elementTypeOf(op.getY());
+  bool toNarrowFloat = isa<FloatType>(to) && to.getIntOrFloatBitWidth() < 16;
+  if (toNarrowFloat || (isa<FloatType>(from) && from.getIntOrFloatBitWidth() < 16))
+    if (toNarrowFloat && !op.getSaturate())
+      return op.emitOpError("8-bit floats without saturation are not supported");
+  return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {
+    Value value = e[0];
+    if (toNarrowFloat && isa<FloatType>(from)) {
+      // Saturating: to the largest finite value.
+      double limit = APFloat::getLargest(cast<FloatType>(to).getFloatSemantics()).convertToDouble();
+      value = maximum(b, minimum(b, value, constantLike(b, value, limit)), constantLike(b, value, -limit));
+    }
+    return convertScalar(b, value, from, to);
+  });
+}
+
+static FailureOr<Value> lowerClip(onnx::ClipOp op, LinalgBuilder &b) {
+  Value x = op.getX();
+  Type element = elementTypeOf(x);
+  bool isUnsigned = element.isUnsignedInteger();
+  SmallVector<Value> inputs = {x};
+  int minAt = -1, maxAt = -1;
+  if (op.getMinOperand())
+    minAt = inputs.size(), inputs.push_back(op.getMinOperand());
+  if (op.getMaxOperand())
+    maxAt = inputs.size(), inputs.push_back(op.getMaxOperand());
+  auto bound = [&](Builder1 &b, int at, TypedAttr attribute, ValueRange e) -> Value {
+    if (at >= 0)
+      return e[at];
+    if (!attribute)
+      return nullptr;
+    if (auto real = dyn_cast<FloatAttr>(attribute))
+      return scalarConstant(b, element, real.getValueAsDouble());
+    auto type = IntegerType::get(b.getContext(), element.getIntOrFloatBitWidth());
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, cast<IntegerAttr>(attribute).getValue()));
+  };
+  return b.map(inputs, shapeOf(x), element, [&](Builder1 &b, ValueRange e) -> Value {
+    Value value = e[0];
+    if (Value low = bound(b, minAt, op.getMinAttr(), e)) {
+      if (isa<FloatType>(element))
+        value = maximum(b, value, low);
+      else
+        value = isUnsigned ? arith::MaxUIOp::create(b, value, low).getResult()
+                           : arith::MaxSIOp::create(b, value, low).getResult();
+    }
+    if (Value high = bound(b, maxAt, op.getMaxAttr(), e)) {
+      if (isa<FloatType>(element))
+        value = minimum(b, value, high);
+      else
+        value = isUnsigned ? arith::MinUIOp::create(b, value, high).getResult()
+                           : arith::MinSIOp::create(b, value, high).getResult();
+    }
+    return value;
+  });
+}
+
+/// Sum and Mean of any number of operands.
+template <typename Op> static FailureOr<Value> lowerSum(Op op, LinalgBuilder &b) {
+  bool isMean = std::is_same_v<Op, onnx::MeanOp>;
+  return b.map(op.getInputs(), shapeOf(op.getY()), elementTypeOf(op.getY()), [&](Builder1 &b, ValueRange e) -> Value {
+    Value sum = e[0];
+    for (Value next : e.drop_front())
+      sum = add(b, sum, next);
+    return isMean ? div(b, sum, constantLike(b, sum, double(e.size()))) : sum;
+  });
+}
+
+void addElementwiseLowerings(LoweringTable &table) {
+  table.add(lowerRelu);
+  table.add(lowerReciprocal);
+  table.add(lowerNeg);
+  table.add(lowerAbs);
+  table.add(lowerSign);
+  table.add(lowerNot);
+  table.add(lowerBitwiseNot);
+  table.add(lowerIdentity);
+  table.add(lowerIsNaN);
+  table.add(lowerIsInf);
+  table.add(lowerSoftsign);
+  table.add(lowerHardSigmoid);
+  table.add(lowerHardSwish);
+  table.add(lowerLeakyRelu);
+  table.add(lowerPRelu);
+  table.add(lowerElu);
+  table.add(lowerSelu);
+  table.add(lowerCelu);
+  table.add(lowerThresholdedRelu);
+  table.add(lowerSwish);
+  table.add(lowerGelu);
+  table.add(lowerShrink);
+  table.add(lowerPow);
+  table.add(lowerMod);
+  table.add(lowerWhere);
+  table.add(lowerCast);
+  table.add(lowerClip);
+  table.add(lowerSum<onnx::SumOp>);
+  table.add(lowerSum<onnx::MeanOp>);
+}
+
+} // namespace trn

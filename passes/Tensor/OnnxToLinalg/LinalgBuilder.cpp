@@ -1,0 +1,451 @@
+//===- LinalgBuilder.cpp - building blocks of the lowerings ---------------===//
+#include "passes/Tensor/OnnxToLinalg/LinalgBuilder.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/APFloat.h"
+
+using namespace mlir;
+namespace trn {
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+static Type signless(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  return integer && !integer.isSignless() ? IntegerType::get(type.getContext(), integer.getWidth()) : type;
+}
+
+Value scalarConstant(ImplicitLocOpBuilder &builder, Type type, double value) {
+  if (auto real = dyn_cast<FloatType>(type))
+    return arith::ConstantOp::create(builder, builder.getFloatAttr(real, value));
+  return arith::ConstantOp::create(builder, builder.getIntegerAttr(signless(type), int64_t(value)));
+}
+
+static Value integerBound(ImplicitLocOpBuilder &builder, Type type, const APInt &value) {
+  return arith::ConstantOp::create(builder, builder.getIntegerAttr(signless(type), value));
+}
+
+Value lowestConstant(ImplicitLocOpBuilder &builder, Type type, bool isUnsigned) {
+  if (auto real = dyn_cast<FloatType>(type))
+    return arith::ConstantOp::create(
+        builder, builder.getFloatAttr(real, APFloat::getInf(real.getFloatSemantics(), /*Negative=*/true)));
+  unsigned width = type.getIntOrFloatBitWidth();
+  return integerBound(builder, type, isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width));
+}
+
+Value highestConstant(ImplicitLocOpBuilder &builder, Type type, bool isUnsigned) {
+  if (auto real = dyn_cast<FloatType>(type))
+    return arith::ConstantOp::create(builder,
+                                     builder.getFloatAttr(real, APFloat::getInf(real.getFloatSemantics())));
+  unsigned width = type.getIntOrFloatBitWidth();
+  return integerBound(builder, type, isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
+}
+
+static Value convertFloat(ImplicitLocOpBuilder &b, Value value, FloatType to) {
+  auto from = cast<FloatType>(value.getType());
+  if (from == to)
+    return value;
+  if (from.getWidth() < to.getWidth())
+    return arith::ExtFOp::create(b, to, value);
+  if (from.getWidth() > to.getWidth())
+    return arith::TruncFOp::create(b, to, value);
+  // Same width, other format (f16 and bf16, two 8-bit formats): through f32.
+  Value wide = arith::ExtFOp::create(b, b.getF32Type(), value);
+  return arith::TruncFOp::create(b, to, wide);
+}
+
+static Value convertToBool(ImplicitLocOpBuilder &b, Value value) {
+  Value zero = scalarConstant(b, value.getType(), 0);
+  if (isa<FloatType>(value.getType()))
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, value, zero);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
+}
+
+Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
+  if (from == to)
+    return value;
+  bool fromUnsigned = from.isUnsignedInteger() || from.isInteger(1);
+  Type target = signless(to);
+  if (to.isInteger(1))
+    return convertToBool(b, value);
+  if (auto real = dyn_cast<FloatType>(to)) {
+    if (isa<FloatType>(from))
+      return convertFloat(b, value, real);
+    if (fromUnsigned)
+      return arith::UIToFPOp::create(b, real, value);
+    return arith::SIToFPOp::create(b, real, value);
+  }
+  if (isa<FloatType>(from)) {
+    if (to.isUnsignedInteger())
+      return arith::FPToUIOp::create(b, target, value);
+    return arith::FPToSIOp::create(b, target, value);
+  }
+  unsigned fromWidth = from.getIntOrFloatBitWidth(), toWidth = to.getIntOrFloatBitWidth();
+  if (fromWidth > toWidth)
+    return arith::TruncIOp::create(b, target, value);
+  if (fromWidth == toWidth)
+    return value;
+  if (fromUnsigned)
+    return arith::ExtUIOp::create(b, target, value);
+  return arith::ExtSIOp::create(b, target, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Structured operations
+//===----------------------------------------------------------------------===//
+
+Value LinalgBuilder::empty(ArrayRef<int64_t> shape, Type element) {
+  return tensor::EmptyOp::create(*this, shape, element);
+}
+
+Value LinalgBuilder::filled(ArrayRef<int64_t> shape, Value scalar) {
+  Value target = empty(shape, scalar.getType());
+  return linalg::FillOp::create(*this, scalar, target).getResult(0);
+}
+
+Value LinalgBuilder::weight(RankedTensorType type, ArrayRef<float> values) {
+  return onnx::WeightOp::create(*this, DenseElementsAttr::get(type, values));
+}
+
+Value LinalgBuilder::weight(ArrayRef<int64_t> shape, ArrayRef<int32_t> values) {
+  return onnx::WeightOp::create(*this, DenseElementsAttr::get(RankedTensorType::get(shape, getI32Type()), values));
+}
+
+AffineMap LinalgBuilder::dims(unsigned rank, ArrayRef<int64_t> positions) {
+  SmallVector<AffineExpr> exprs;
+  for (int64_t position : positions)
+    exprs.push_back(getAffineDimExpr(position));
+  return AffineMap::get(rank, 0, exprs, getContext());
+}
+
+Value LinalgBuilder::generic(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> iterators,
+                             Value init, Type element, ScalarBody body) {
+  auto build = [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+    ImplicitLocOpBuilder inner(loc, nested);
+    SmallVector<Value> elements;
+    for (Value argument : arguments) {
+      Type plain = signless(argument.getType());
+      if (plain != argument.getType())
+        argument = UnrealizedConversionCastOp::create(inner, plain, argument).getResult(0);
+      elements.push_back(argument);
+    }
+    Value result = body(inner, elements);
+    if (result.getType() != element)
+      result = UnrealizedConversionCastOp::create(inner, element, result).getResult(0);
+    linalg::YieldOp::create(inner, result);
+  };
+  return linalg::GenericOp::create(*this, init.getType(), inputs, init, maps, iterators, build).getResult(0);
+}
+
+Value LinalgBuilder::map(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<int64_t> shape, Type element,
+                         ScalarBody body) {
+  SmallVector<AffineMap> allMaps(maps);
+  allMaps.push_back(identity(shape.size()));
+  SmallVector<utils::IteratorType> iterators(shape.size(), utils::IteratorType::parallel);
+  return generic(inputs, allMaps, iterators, empty(shape, element), element, body);
+}
+
+AffineMap LinalgBuilder::broadcastMap(Value &operand, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> own = shapeOf(operand);
+  SmallVector<int64_t> dropped, positions;
+  int64_t lead = int64_t(shape.size()) - int64_t(own.size());
+  for (auto [dim, size] : llvm::enumerate(own)) {
+    if (size == 1 && shape[lead + dim] != 1)
+      dropped.push_back(dim);
+    else
+      positions.push_back(lead + dim);
+  }
+  operand = dropUnitDims(operand, dropped);
+  return dims(shape.size(), positions);
+}
+
+Value LinalgBuilder::map(ValueRange inputs, ArrayRef<int64_t> shape, Type element, ScalarBody body) {
+  SmallVector<Value> operands(inputs);
+  SmallVector<AffineMap> maps;
+  for (Value &operand : operands)
+    maps.push_back(broadcastMap(operand, shape));
+  return map(operands, maps, shape, element, body);
+}
+
+Value LinalgBuilder::mapLike(Value input, ScalarBody body) {
+  return map(input, shapeOf(input), elementTypeOf(input), body);
+}
+
+static Value combine(ImplicitLocOpBuilder &b, Reduction kind, Value accumulator, Value value, bool isUnsigned) {
+  bool isFloat = isa<FloatType>(value.getType());
+  switch (kind) {
+  case Reduction::Sum:
+    return isFloat ? arith::AddFOp::create(b, accumulator, value).getResult()
+                   : arith::AddIOp::create(b, accumulator, value).getResult();
+  case Reduction::Product:
+    return isFloat ? arith::MulFOp::create(b, accumulator, value).getResult()
+                   : arith::MulIOp::create(b, accumulator, value).getResult();
+  case Reduction::Max:
+    if (isFloat)
+      return arith::MaximumFOp::create(b, accumulator, value);
+    return isUnsigned ? arith::MaxUIOp::create(b, accumulator, value).getResult()
+                      : arith::MaxSIOp::create(b, accumulator, value).getResult();
+  case Reduction::Min:
+    if (isFloat)
+      return arith::MinimumFOp::create(b, accumulator, value);
+    return isUnsigned ? arith::MinUIOp::create(b, accumulator, value).getResult()
+                      : arith::MinSIOp::create(b, accumulator, value).getResult();
+  }
+  llvm_unreachable("all reductions handled");
+}
+
+static Value identityOf(ImplicitLocOpBuilder &b, Reduction kind, Type type, bool isUnsigned) {
+  switch (kind) {
+  case Reduction::Sum: return scalarConstant(b, type, 0);
+  case Reduction::Product: return scalarConstant(b, type, 1);
+  case Reduction::Max: return lowestConstant(b, type, isUnsigned);
+  case Reduction::Min: return highestConstant(b, type, isUnsigned);
+  }
+  llvm_unreachable("all reductions handled");
+}
+
+static bool isHalf(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
+
+Value LinalgBuilder::reduce(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> iterators,
+                            ArrayRef<int64_t> shape, Type element, Reduction kind, ScalarBody body,
+                            ArrayRef<int64_t> window) {
+  bool isUnsigned = element.isUnsignedInteger();
+  bool widens = isHalf(element) && (kind == Reduction::Sum || kind == Reduction::Product);
+  Type accumulator = widens ? Type(getF32Type()) : element;
+  Value init = identityOf(*this, kind, accumulator, isUnsigned);
+  Value target = empty(shape, accumulator);
+  // An unsigned tensor is filled through a body too: linalg.fill would need an unsigned constant.
+  if (isUnsigned)
+    target = map(ValueRange(), ArrayRef<AffineMap>(), shape, accumulator,
+                 [&](ImplicitLocOpBuilder &, ValueRange) { return init; });
+  else
+    target = linalg::FillOp::create(*this, init, target).getResult(0);
+  SmallVector<Value> operands(inputs);
+  SmallVector<AffineMap> allMaps(maps);
+  if (!window.empty()) {
+    // As in upstream's pooling operations: a shape-only operand gives the window's extents.
+    unsigned rank = iterators.size();
+    SmallVector<int64_t> last;
+    for (unsigned i = 0; i < window.size(); ++i)
+      last.push_back(rank - window.size() + i);
+    operands.push_back(empty(window, element));
+    allMaps.insert(allMaps.end() - 1, dims(rank, last));
+  }
+  unsigned numInputs = inputs.size();
+  Value result = generic(operands, allMaps, iterators, target, accumulator,
+                         [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+                           Value value = body(b, arguments.take_front(numInputs));
+                           if (widens)
+                             value = convertFloat(b, value, b.getF32Type());
+                           return combine(b, kind, arguments.back(), value, isUnsigned);
+                         });
+  return widens ? convert(result, element) : result;
+}
+
+Value LinalgBuilder::reduce(Value input, ArrayRef<int64_t> axes, Reduction kind, ScalarBody body) {
+  SmallVector<int64_t> kept, shape;
+  SmallVector<utils::IteratorType> iterators;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(input))) {
+    bool reduced = llvm::is_contained(axes, int64_t(dim));
+    iterators.push_back(reduced ? utils::IteratorType::reduction : utils::IteratorType::parallel);
+    if (reduced)
+      continue;
+    kept.push_back(dim);
+    shape.push_back(size);
+  }
+  unsigned rank = iterators.size();
+  return reduce(input, {identity(rank), dims(rank, kept)}, iterators, shape, elementTypeOf(input), kind, body);
+}
+
+Value LinalgBuilder::reduce(Value input, ArrayRef<int64_t> axes, Reduction kind) {
+  return reduce(input, axes, kind, [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
+}
+
+Value LinalgBuilder::contract(Value lhs, AffineMap lhsMap, Value rhs, AffineMap rhsMap, AffineMap resultMap,
+                              ArrayRef<int64_t> shape, Type element) {
+  SmallVector<utils::IteratorType> iterators(resultMap.getNumDims(), utils::IteratorType::reduction);
+  for (AffineExpr expr : resultMap.getResults())
+    iterators[cast<AffineDimExpr>(expr).getPosition()] = utils::IteratorType::parallel;
+  Type accumulator = isHalf(element) ? Type(getF32Type()) : signless(element);
+  Value init = filled(shape, scalarConstant(*this, accumulator, 0));
+  Value result =
+      generic({lhs, rhs}, {lhsMap, rhsMap, resultMap}, iterators, init, accumulator,
+              [&](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
+                if (isa<FloatType>(element)) {
+                  Value left = convertFloat(b, arguments[0], cast<FloatType>(accumulator));
+                  Value right = convertFloat(b, arguments[1], cast<FloatType>(accumulator));
+                  return arith::AddFOp::create(b, arguments[2], arith::MulFOp::create(b, left, right));
+                }
+                return arith::AddIOp::create(b, arguments[2], arith::MulIOp::create(b, arguments[0], arguments[1]));
+              });
+  return convert(result, element);
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+/// Groups the dimensions of two shapes with equal element counts into the finest pieces of equal size.
+static void groupDims(ArrayRef<int64_t> from, ArrayRef<int64_t> to, SmallVectorImpl<ReassociationIndices> &fromGroups,
+                      SmallVectorImpl<ReassociationIndices> &toGroups) {
+  size_t i = 0, j = 0;
+  while (i < from.size() && j < to.size()) {
+    ReassociationIndices left = {int64_t(i)}, right = {int64_t(j)};
+    int64_t leftSize = from[i++], rightSize = to[j++];
+    while (leftSize != rightSize) {
+      if (leftSize < rightSize) {
+        left.push_back(i);
+        leftSize *= from[i++];
+      } else {
+        right.push_back(j);
+        rightSize *= to[j++];
+      }
+    }
+    fromGroups.push_back(left);
+    toGroups.push_back(right);
+  }
+  // What is left on one side has extent 1.
+  for (; i < from.size(); ++i)
+    fromGroups.back().push_back(i);
+  for (; j < to.size(); ++j)
+    toGroups.back().push_back(j);
+}
+
+static bool isTrivial(ArrayRef<ReassociationIndices> groups) {
+  return llvm::all_of(groups, [](const ReassociationIndices &group) { return group.size() == 1; });
+}
+
+Value LinalgBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  RankedTensorType type = tensorType(value);
+  auto resultType = RankedTensorType::get(shape, type.getElementType());
+  if (type == resultType)
+    return value;
+  if (type.getNumElements() == 0)
+    return empty(shape, type.getElementType());
+  // Rank 0 has no dimensions to group.
+  if (shape.empty())
+    return tensor::CollapseShapeOp::create(*this, resultType, value, ArrayRef<ReassociationIndices>());
+  if (type.getRank() == 0)
+    return tensor::ExpandShapeOp::create(*this, resultType, value, ArrayRef<ReassociationIndices>());
+  SmallVector<ReassociationIndices> from, to;
+  groupDims(type.getShape(), shape, from, to);
+  if (!isTrivial(from)) {
+    SmallVector<int64_t> grouped;
+    for (const ReassociationIndices &group : from) {
+      int64_t size = 1;
+      for (int64_t dim : group)
+        size *= type.getDimSize(dim);
+      grouped.push_back(size);
+    }
+    value = tensor::CollapseShapeOp::create(*this, RankedTensorType::get(grouped, type.getElementType()), value, from);
+  }
+  if (!isTrivial(to))
+    value = tensor::ExpandShapeOp::create(*this, resultType, value, to);
+  return value;
+}
+
+Value LinalgBuilder::dropUnitDims(Value value, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> shape;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(value)))
+    if (!llvm::is_contained(dims, int64_t(dim)))
+      shape.push_back(size);
+  return reshape(value, shape);
+}
+
+Value LinalgBuilder::addUnitDims(Value value, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> shape;
+  ArrayRef<int64_t> own = shapeOf(value);
+  for (int64_t dim = 0, e = own.size() + dims.size(); dim < e; ++dim) {
+    if (llvm::is_contained(dims, dim)) {
+      shape.push_back(1);
+      continue;
+    }
+    shape.push_back(own.front());
+    own = own.drop_front();
+  }
+  return reshape(value, shape);
+}
+
+Value LinalgBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
+  bool identical = true;
+  SmallVector<int64_t> shape;
+  for (auto [dim, source] : llvm::enumerate(permutation)) {
+    identical &= int64_t(dim) == source;
+    shape.push_back(shapeOf(value)[source]);
+  }
+  if (identical)
+    return value;
+  Value target = empty(shape, elementTypeOf(value));
+  return linalg::TransposeOp::create(*this, value, target, permutation)->getResult(0);
+}
+
+static SmallVector<OpFoldResult> attributes(OpBuilder &builder, ArrayRef<int64_t> values) {
+  return llvm::map_to_vector(values, [&](int64_t value) { return OpFoldResult(builder.getIndexAttr(value)); });
+}
+
+Value LinalgBuilder::slice(Value value, ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
+  bool whole = sizes == shapeOf(value);
+  for (auto [offset, stride, size] : llvm::zip_equal(offsets, strides, sizes))
+    whole &= offset == 0 && (stride == 1 || size <= 1);
+  if (whole)
+    return value;
+  return tensor::ExtractSliceOp::create(*this, value, attributes(*this, offsets), attributes(*this, sizes),
+                                        attributes(*this, strides));
+}
+
+Value LinalgBuilder::sliceDim(Value value, int64_t dim, int64_t offset, int64_t size, int64_t stride) {
+  SmallVector<int64_t> offsets(shapeOf(value).size(), 0), sizes(shapeOf(value)), strides(sizes.size(), 1);
+  offsets[dim] = offset;
+  sizes[dim] = size;
+  strides[dim] = stride;
+  return slice(value, offsets, sizes, strides);
+}
+
+Value LinalgBuilder::pad(Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value scalar) {
+  auto isZero = [](int64_t amount) { return amount == 0; };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
+    return value;
+  SmallVector<int64_t> shape;
+  for (auto [size, before, after] : llvm::zip_equal(shapeOf(value), low, high))
+    shape.push_back(before + size + after);
+  auto type = RankedTensorType::get(shape, elementTypeOf(value));
+  return tensor::PadOp::create(*this, type, value, attributes(*this, low), attributes(*this, high), scalar);
+}
+
+Value LinalgBuilder::concat(ValueRange values, int64_t dim) {
+  if (values.size() == 1)
+    return values[0];
+  return tensor::ConcatOp::create(*this, dim, values);
+}
+
+Value LinalgBuilder::reverse(Value value, int64_t dim) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  if (shape[dim] == 1)
+    return value;
+  SmallVector<AffineExpr> exprs;
+  for (unsigned i = 0; i < shape.size(); ++i)
+    exprs.push_back(getAffineDimExpr(i));
+  exprs[dim] = getAffineConstantExpr(shape[dim] - 1) - exprs[dim];
+  return map(value, AffineMap::get(shape.size(), 0, exprs, getContext()), shape, elementTypeOf(value),
+             [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
+}
+
+Value LinalgBuilder::broadcast(Value value, ArrayRef<int64_t> shape) {
+  if (shapeOf(value) == shape)
+    return value;
+  return map(value, shape, elementTypeOf(value),
+             [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
+}
+
+Value LinalgBuilder::convert(Value value, Type element) {
+  Type from = elementTypeOf(value);
+  if (from == element)
+    return value;
+  return map(value, shapeOf(value), element, [&](ImplicitLocOpBuilder &b, ValueRange elements) {
+    return convertScalar(b, elements[0], from, element);
+  });
+}
+
+} // namespace trn

@@ -1,0 +1,111 @@
+//===- Quantization.cpp - quantise and dequantise -------------------------===//
+// Scale and zero point are per tensor or per position of one axis. Rounding is to nearest even, and what is out of range
+// saturates, as the standard says. Blocked quantisation and 8-bit floats are refused.
+#include "dialects/ONNX/Ops/Quantization.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Tensor/OnnxToLinalg/Lowering.h"
+#include <cmath>
+
+using namespace mlir;
+namespace trn {
+
+using Builder1 = ImplicitLocOpBuilder;
+
+/// A parameter as an operand that broadcasts against `x`: a scalar, or a vector along the axis.
+static Value alongAxis(LinalgBuilder &b, Value parameter, Value x, int64_t axis) {
+  int64_t rank = shapeOf(x).size();
+  ArrayRef<int64_t> own = shapeOf(parameter);
+  if (own.empty() || (own.size() == 1 && own[0] == 1))
+    return b.reshape(parameter, {});
+  axis = axis < 0 ? axis + rank : axis;
+  SmallVector<int64_t> shape(rank - axis, 1);
+  shape[0] = own[0];
+  return b.reshape(parameter, shape);
+}
+
+static LogicalResult checkForm(Operation *op, Value x, Value scale, int64_t blockSize) {
+  if (blockSize != 0 || shapeOf(scale).size() > 1)
+    return op->emitOpError("blocked quantisation is not supported");
+  return success();
+}
+
+static FailureOr<Value> lowerDequantize(onnx::DequantizeLinearOp op, LinalgBuilder &b) {
+  Value x = op.getX();
+  if (failed(checkForm(op, x, op.getScale(), op.getBlockSize())))
+    return failure();
+  Type from = elementTypeOf(x), element = elementTypeOf(op.getY()), scaleType = elementTypeOf(op.getScale());
+  Type f32 = b.getF32Type();
+  SmallVector<Value> inputs = {x, alongAxis(b, op.getScale(), x, op.getAxis())};
+  if (op.getZeroPoint())
+    inputs.push_back(alongAxis(b, op.getZeroPoint(), x, op.getAxis()));
+  return b.map(inputs, shapeOf(x), element, [&](Builder1 &b, ValueRange e) -> Value {
+    Value value = convertScalar(b, e[0], from, f32);
+    if (e.size() > 2)
+      value = arith::SubFOp::create(b, value, convertScalar(b, e[2], from, f32));
+    value = arith::MulFOp::create(b, value, convertScalar(b, e[1], scaleType, f32));
+    return convertScalar(b, value, f32, element);
+  });
+}
+
+static FailureOr<Value> lowerQuantize(onnx::QuantizeLinearOp op, LinalgBuilder &b) {
+  Value x = op.getX();
+  if (failed(checkForm(op, x, op.getScale(), op.getBlockSize())))
+    return failure();
+  Type from = elementTypeOf(x), to = elementTypeOf(op.getY()), scaleType = elementTypeOf(op.getScale());
+  if (!to.isInteger() || to.getIntOrFloatBitWidth() > 16)
+    return op.emitOpError("expected 8-bit or 16-bit integers but got ") << to;
+  Type f32 = b.getF32Type();
+  unsigned width = to.getIntOrFloatBitWidth();
+  double low = to.isUnsignedInteger() ? 0 : -std::ldexp(1.0, width - 1);
+  double high = std::ldexp(1.0, to.isUnsignedInteger() ? width : width - 1) - 1;
+  SmallVector<Value> inputs = {x, alongAxis(b, op.getScale(), x, op.getAxis())};
+  if (op.getZeroPoint())
+    inputs.push_back(alongAxis(b, op.getZeroPoint(), x, op.getAxis()));
+  return b.map(inputs, shapeOf(x), to, [&](Builder1 &b, ValueRange e) -> Value {
+    Value value = arith::DivFOp::create(b, convertScalar(b, e[0], from, f32), convertScalar(b, e[1], scaleType, f32));
+    value = math::RoundEvenOp::create(b, value);
+    if (e.size() > 2)
+      value = arith::AddFOp::create(b, value, convertScalar(b, e[2], to, f32));
+    value = arith::MaximumFOp::create(b, value, scalarConstant(b, f32, low));
+    value = arith::MinimumFOp::create(b, value, scalarConstant(b, f32, high));
+    return convertScalar(b, value, f32, to);
+  });
+}
+
+/// The range of the data, widened to hold 0, over 256 steps.
+static LogicalResult lowerDynamicQuantize(onnx::DynamicQuantizeLinearOp op, LinalgBuilder &b,
+                                          LoweringTable::Results &results) {
+  Value x = op.getX();
+  Type f32 = b.getF32Type(), ui8 = elementTypeOf(op.getY());
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(x).size()));
+  Value max = b.reduce(x, axes, Reduction::Max), min = b.reduce(x, axes, Reduction::Min);
+  Value scale = b.map({max, min}, ArrayRef<int64_t>(), f32, [&](Builder1 &b, ValueRange e) -> Value {
+    Value zero = scalarConstant(b, f32, 0);
+    Value high = arith::MaximumFOp::create(b, e[0], zero), low = arith::MinimumFOp::create(b, e[1], zero);
+    return arith::DivFOp::create(b, arith::SubFOp::create(b, high, low), scalarConstant(b, f32, 255));
+  });
+  auto saturate = [&](Builder1 &b, Value value) -> Value {
+    value = arith::MaximumFOp::create(b, value, scalarConstant(b, f32, 0));
+    return arith::MinimumFOp::create(b, value, scalarConstant(b, f32, 255));
+  };
+  Value zeroPoint = b.map({min, scale}, ArrayRef<int64_t>(), f32, [&](Builder1 &b, ValueRange e) -> Value {
+    Value low = arith::MinimumFOp::create(b, e[0], scalarConstant(b, f32, 0));
+    Value ratio = arith::DivFOp::create(b, arith::NegFOp::create(b, low), e[1]);
+    return math::RoundEvenOp::create(b, saturate(b, ratio));
+  });
+  Value y = b.map({x, scale, zeroPoint}, shapeOf(x), ui8, [&](Builder1 &b, ValueRange e) -> Value {
+    Value value = math::RoundEvenOp::create(b, arith::DivFOp::create(b, e[0], e[1]));
+    return convertScalar(b, saturate(b, arith::AddFOp::create(b, value, e[2])), f32, ui8);
+  });
+  results.append({y, scale, b.convert(zeroPoint, ui8)});
+  return success();
+}
+
+void addQuantizationLowerings(LoweringTable &table) {
+  table.add(lowerDequantize);
+  table.add(lowerQuantize);
+  table.add(lowerDynamicQuantize);
+}
+
+} // namespace trn

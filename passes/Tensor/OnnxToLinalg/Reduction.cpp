@@ -1,0 +1,180 @@
+//===- Reduction.cpp - ONNX operations that reduce along axes -------------===//
+// Owns the Reduce family, ArgMax and ArgMin (two single reductions: the extreme value, then the first position that has it)
+// and CumSum (a product with a triangular matrix of ones).
+#include "dialects/ONNX/Ops/Reduction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Tensor/OnnxToLinalg/Lowering.h"
+
+using namespace mlir;
+namespace trn {
+
+using Builder1 = ImplicitLocOpBuilder;
+
+static Value square(Builder1 &b, ValueRange e) {
+  return isa<FloatType>(e[0].getType()) ? arith::MulFOp::create(b, e[0], e[0]).getResult()
+                                        : arith::MulIOp::create(b, e[0], e[0]).getResult();
+}
+static Value absolute(Builder1 &b, ValueRange e) {
+  return isa<FloatType>(e[0].getType()) ? math::AbsFOp::create(b, e[0]).getResult()
+                                        : math::AbsIOp::create(b, e[0]).getResult();
+}
+static Value logarithm(Builder1 &b, ValueRange e) { return math::LogOp::create(b, e[0]); }
+
+/// The axes of a reduction; all of them when the list is empty, none when that means no reduction.
+template <typename Op> static SmallVector<int64_t> axesOf(Op op) {
+  SmallVector<int64_t> axes;
+  if (std::optional<ArrayRef<int64_t>> given = op.getAxes())
+    axes.assign(given->begin(), given->end());
+  int64_t rank = shapeOf(op.getX()).size();
+  for (int64_t &axis : axes)
+    axis = axis < 0 ? axis + rank : axis;
+  if (axes.empty() && !op.getNoopWithEmptyAxes())
+    llvm::append_range(axes, llvm::seq<int64_t>(0, rank));
+  return axes;
+}
+
+/// The product of the extents of some dimensions.
+static int64_t extent(Value value, ArrayRef<int64_t> axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= shapeOf(value)[axis];
+  return count;
+}
+
+/// Divides by a constant. Floats are multiplied with the reciprocal, which costs half a unit in the last place and fuses
+/// with what follows.
+static Value divideBy(LinalgBuilder &b, Value value, int64_t count) {
+  bool isUnsigned = elementTypeOf(value).isUnsignedInteger();
+  return b.mapLike(value, [&](Builder1 &b, ValueRange e) -> Value {
+    Type type = e[0].getType();
+    if (isa<FloatType>(type))
+      return arith::MulFOp::create(b, e[0], scalarConstant(b, type, 1.0 / double(count)));
+    Value divisor = scalarConstant(b, type, double(count));
+    return isUnsigned ? arith::DivUIOp::create(b, e[0], divisor).getResult()
+                      : arith::DivSIOp::create(b, e[0], divisor).getResult();
+  });
+}
+
+/// Booleans reduce as `and` (Min) and `or` (Max), which on bytes are minimum and maximum.
+static Value reduceBool(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes, Reduction kind) {
+  Value bytes = b.convert(x, b.getIntegerType(8));
+  return b.convert(b.reduce(bytes, axes, kind), b.getI1Type());
+}
+
+/// ReduceLogSumExp: the maximum is taken out, or exp would overflow.
+static Value logSumExp(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> kept;
+  for (auto [dim, size] : llvm::enumerate(shapeOf(x)))
+    kept.push_back(llvm::is_contained(axes, int64_t(dim)) ? 1 : size);
+  Value max = b.reduce(x, axes, Reduction::Max);
+  Value shifted = b.map({x, b.reshape(max, kept)}, shapeOf(x), elementTypeOf(x), [](Builder1 &b, ValueRange e) -> Value {
+    return math::ExpOp::create(b, arith::SubFOp::create(b, e[0], e[1]));
+  });
+  Value sum = b.reduce(shifted, axes, Reduction::Sum);
+  return b.map({sum, max}, shapeOf(sum), elementTypeOf(x), [](Builder1 &b, ValueRange e) -> Value {
+    return arith::AddFOp::create(b, math::LogOp::create(b, e[0]), e[1]);
+  });
+}
+
+template <typename Op> static FailureOr<Value> lowerReduce(Op op, LinalgBuilder &b) {
+  Value x = op.getX();
+  SmallVector<int64_t> axes = axesOf(op);
+  Value y;
+  if constexpr (std::is_same_v<Op, onnx::ReduceSumOp>) {
+    y = b.reduce(x, axes, Reduction::Sum);
+  } else if constexpr (std::is_same_v<Op, onnx::ReduceMeanOp>) {
+    y = divideBy(b, b.reduce(x, axes, Reduction::Sum), extent(x, axes));
+  } else if constexpr (std::is_same_v<Op, onnx::ReduceProdOp>) {
+    y = b.reduce(x, axes, Reduction::Product);
+  } else if constexpr (std::is_same_v<Op, onnx::ReduceMaxOp> || std::is_same_v<Op, onnx::ReduceMinOp>) {
+    Reduction kind = std::is_same_v<Op, onnx::ReduceMaxOp> ? Reduction::Max : Reduction::Min;
+    y = elementTypeOf(x).isInteger(1) ? reduceBool(b, x, axes, kind) : b.reduce(x, axes, kind);
+  } else if constexpr (std::is_same_v<Op, onnx::ReduceL1Op>) {
+    y = b.reduce(x, axes, Reduction::Sum, absolute);
+  } else if constexpr (std::is_same_v<Op, onnx::ReduceSumSquareOp>) {
+    y = b.reduce(x, axes, Reduction::Sum, square);
+  } else if constexpr (std::is_same_v<Op, onnx::ReduceL2Op>) {
+    Type element = elementTypeOf(x);
+    Value sum = b.reduce(x, axes, Reduction::Sum, square);
+    y = b.mapLike(sum, [&](Builder1 &b, ValueRange e) -> Value {
+      if (isa<FloatType>(element))
+        return math::SqrtOp::create(b, e[0]);
+      Value real = convertScalar(b, e[0], element, b.getF32Type());
+      return convertScalar(b, math::SqrtOp::create(b, real), b.getF32Type(), element);
+    });
+  } else if constexpr (std::is_same_v<Op, onnx::ReduceLogSumOp>) {
+    y = b.mapLike(b.reduce(x, axes, Reduction::Sum), logarithm);
+  } else {
+    static_assert(std::is_same_v<Op, onnx::ReduceLogSumExpOp>);
+    y = logSumExp(b, x, axes);
+  }
+  return b.reshape(y, shapeOf(op.getY()));
+}
+
+/// The first (or last) position of the extreme value along an axis.
+template <typename Op> static FailureOr<Value> lowerArgReduce(Op op, LinalgBuilder &b) {
+  constexpr bool isMax = std::is_same_v<Op, onnx::ArgMaxOp>;
+  Value x = op.getX();
+  ArrayRef<int64_t> shape = shapeOf(x);
+  int64_t axis = op.getAxis() < 0 ? op.getAxis() + int64_t(shape.size()) : op.getAxis();
+  bool last = op.getSelectLastIndex();
+  Value extreme = b.reduce(x, axis, isMax ? Reduction::Max : Reduction::Min);
+  SmallVector<int64_t> kept(shape), keptDims;
+  kept[axis] = 1;
+  Type i32 = b.getI32Type();
+  Value other = scalarConstant(b, i32, last ? -1 : double(shape[axis]));
+  Value positions = b.map({x, b.reshape(extreme, kept)}, shape, i32, [&](Builder1 &b, ValueRange e) -> Value {
+    Value same = isa<FloatType>(e[0].getType())
+                     ? arith::CmpFOp::create(b, arith::CmpFPredicate::UEQ, e[0], e[1]).getResult()
+                     : arith::CmpIOp::create(b, arith::CmpIPredicate::eq, e[0], e[1]).getResult();
+    Value index = arith::IndexCastOp::create(b, i32, linalg::IndexOp::create(b, axis));
+    return arith::SelectOp::create(b, same, index, other);
+  });
+  Value position = b.reduce(positions, axis, last ? Reduction::Max : Reduction::Min);
+  return b.reshape(b.convert(position, b.getI64Type()), shapeOf(op.getY()));
+}
+
+static FailureOr<Value> lowerCumSum(onnx::CumSumOp op, LinalgBuilder &b) {
+  Value x = op.getX();
+  if (!op.getAxis())
+    return op.emitOpError("expected a constant axis but got one computed at run time");
+  ArrayRef<int64_t> shape = shapeOf(x);
+  int64_t rank = shape.size(), axis = *op.getAxis() < 0 ? *op.getAxis() + rank : *op.getAxis();
+  Type element = elementTypeOf(x);
+  if (element.isUnsignedInteger())
+    return op.emitOpError("unsigned elements are not supported");
+  bool reverse = op.getReverse(), exclusive = op.getExclusive();
+  // ones[from, to] = 1 where `from` counts into the sum at `to`.
+  Value ones = b.map(ValueRange(), {shape[axis], shape[axis]}, element, [&](Builder1 &b, ValueRange) -> Value {
+    using P = arith::CmpIPredicate;
+    P predicate = reverse ? (exclusive ? P::sgt : P::sge) : (exclusive ? P::slt : P::sle);
+    Value from = linalg::IndexOp::create(b, 0), to = linalg::IndexOp::create(b, 1);
+    return arith::SelectOp::create(b, arith::CmpIOp::create(b, predicate, from, to), scalarConstant(b, element, 1),
+                                   scalarConstant(b, element, 0));
+  });
+  // The iterator after those of the result runs over what is summed.
+  SmallVector<int64_t> input = llvm::to_vector(llvm::seq<int64_t>(0, rank)), output = input;
+  input[axis] = rank;
+  unsigned iterators = rank + 1;
+  return b.contract(x, b.dims(iterators, input), ones, b.dims(iterators, {rank, axis}), b.dims(iterators, output), shape,
+                    element);
+}
+
+void addReductionLowerings(LoweringTable &table) {
+  table.add(lowerReduce<onnx::ReduceSumOp>);
+  table.add(lowerReduce<onnx::ReduceMeanOp>);
+  table.add(lowerReduce<onnx::ReduceMaxOp>);
+  table.add(lowerReduce<onnx::ReduceMinOp>);
+  table.add(lowerReduce<onnx::ReduceProdOp>);
+  table.add(lowerReduce<onnx::ReduceL1Op>);
+  table.add(lowerReduce<onnx::ReduceL2Op>);
+  table.add(lowerReduce<onnx::ReduceLogSumOp>);
+  table.add(lowerReduce<onnx::ReduceLogSumExpOp>);
+  table.add(lowerReduce<onnx::ReduceSumSquareOp>);
+  table.add(lowerArgReduce<onnx::ArgMaxOp>);
+  table.add(lowerArgReduce<onnx::ArgMinOp>);
+  table.add(lowerCumSum);
+}
+
+} // namespace trn
