@@ -175,7 +175,7 @@ Operation *Interpreter::runBlock(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (failed(run(&op)))
       return nullptr;
-    if (options.observer && op.getNumResults() > 0) {
+    if (options.observer && observing && op.getNumResults() > 0) {
       SmallVector<Tensor> results;
       for (Value result : op.getResults())
         if (isa<ShapedType>(result.getType()))

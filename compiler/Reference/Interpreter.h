@@ -5,6 +5,7 @@
 #include "compiler/Reference/Evaluator.h"
 #include "compiler/Reference/StructuredOp.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
@@ -57,6 +58,16 @@ public:
   /// The compiled form of a structured operation, kept for loops and calls.
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<StructuredOp>> structuredOps;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<ScalarProgram>> scalarOps;
+
+  /// The lowered form of an ONNX operation: a function from its operands to those of its results that are used.
+  struct Scratch {
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    mlir::func::FuncOp function;
+    llvm::SmallVector<mlir::Value> results;
+  };
+  llvm::DenseMap<mlir::Operation *, Scratch> scratches;
+  /// Off inside of a lowered ONNX operation: its operations are not the program's own.
+  bool observing = true;
 
 private:
   mlir::LogicalResult run(mlir::Operation *op);

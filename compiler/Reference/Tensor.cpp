@@ -1,6 +1,6 @@
 //===- Tensor.cpp - a typed, strided, shared array of values --------------===//
 #include "compiler/Reference/Tensor.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
+#include "compiler/Weights/Constant.h"
 #include "llvm/ADT/APFloat.h"
 #include <cmath>
 #include <cstring>
@@ -218,37 +218,16 @@ Tensor Tensor::view(Type elementType, ArrayRef<int64_t> shape, std::shared_ptr<v
 }
 
 FailureOr<Tensor> Tensor::view(ElementsAttr values) {
-  auto shaped = cast<ShapedType>(values.getType());
-  Type element = shaped.getElementType();
-  std::optional<Storage> kind = storageOf(element);
-  if (!kind)
+  std::optional<Constant> constant = Constant::get(values);
+  if (!constant || !storageOf(constant->elementType()))
     return failure();
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(values)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    if (!blob || int64_t(blob->getData().size()) < shaped.getNumElements() * byteSize(*kind))
-      return failure();
-    // Read only by `writable`; the cast is what shared storage of both kinds costs.
-    return view(element, shaped.getShape(), nullptr, const_cast<char *>(blob->getData().data()), /*writable=*/false);
-  }
-  auto dense = dyn_cast<DenseElementsAttr>(values);
-  if (!dense)
-    return failure();
-  if (element.isInteger() &&
-      element.getIntOrFloatBitWidth() < 8) { // Attributes pack bools, and pad other narrow types.
-    bool isUnsigned = cast<IntegerType>(element).isUnsigned() || element.isInteger(1);
-    auto extend = [&](const APInt &v) { return char(isUnsigned ? v.getZExtValue() : v.getSExtValue()); };
-    if (dense.isSplat()) {
-      char value = extend(dense.getSplatValue<APInt>());
-      return splat(element, shaped.getShape(), &value);
-    }
-    Tensor result = allocate(element, shaped.getShape());
-    char *out = result.bytes();
-    for (const APInt &v : dense.getValues<APInt>())
-      *out++ = extend(v);
-    return result;
-  }
-  Tensor result = view(element, shaped.getShape(), nullptr, const_cast<char *>(dense.getRawData().data()), false);
-  if (dense.isSplat())
+  // The constant may own unpacked elements; the others live as long as the context. Not writable, so the cast is safe.
+  auto owner = std::make_shared<Constant>(*constant);
+  RankedTensorType type = constant->type();
+  char *data = const_cast<char *>(owner->bytes().data());
+  bool splat = constant->isSplat();
+  Tensor result = view(type.getElementType(), type.getShape(), std::move(owner), data, /*writable=*/false);
+  if (splat)
     result.steps.assign(result.steps.size(), 0);
   return result;
 }

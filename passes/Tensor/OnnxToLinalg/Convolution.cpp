@@ -1,7 +1,8 @@
 //===- Convolution.cpp - convolutions and pools ---------------------------===//
-// Padding becomes tensor.pad, exactly as much as the windows reach; a window's taps are reduction iterators, left out where
-// there is one tap. A transposed convolution is a convolution for each output phase (sub-pixel form): with stride s, output
-// q*s + r of an image is a sum over taps t of input q - t times weight t*s + r, so nothing is multiplied with inserted zeros.
+// Padding becomes tensor.pad, exactly as much as the windows reach; a window's taps are reduction iterators, left out
+// where there is one tap. A transposed convolution is a convolution for each output phase (sub-pixel form): with stride
+// s, output q*s + r of an image is a sum over taps t of input q - t times weight t*s + r, so nothing is multiplied with
+// inserted zeros.
 #include "dialects/ONNX/Ops/Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

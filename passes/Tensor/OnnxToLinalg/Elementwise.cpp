@@ -1,9 +1,9 @@
 //===- Elementwise.cpp - ONNX operations on corresponding elements --------===//
 // Owns elementwise lowerings. An operation whose record names one scalar operation for its element type is lowered from
 // the record; what needs several scalar operations has its body in this file.
+#include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Ops/Activation.h"
-#include "dialects/ONNX/Ops/Elementwise.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
@@ -73,9 +73,7 @@ static Value mul(Builder1 &b, Value x, Value y) { return arith::MulFOp::create(b
 static Value div(Builder1 &b, Value x, Value y) { return arith::DivFOp::create(b, x, y); }
 static Value maximum(Builder1 &b, Value x, Value y) { return arith::MaximumFOp::create(b, x, y); }
 static Value minimum(Builder1 &b, Value x, Value y) { return arith::MinimumFOp::create(b, x, y); }
-static Value less(Builder1 &b, Value x, Value y) {
-  return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
-}
+static Value less(Builder1 &b, Value x, Value y) { return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y); }
 static Value select(Builder1 &b, Value condition, Value x, Value y) {
   return arith::SelectOp::create(b, condition, x, y);
 }
@@ -117,8 +115,8 @@ static FailureOr<Value> lowerSign(onnx::SignOp op, LinalgBuilder &b) {
 }
 
 static Value invertBits(Builder1 &b, ValueRange e) {
-  Value ones = arith::ConstantOp::create(b, b.getIntegerAttr(e[0].getType(), APInt::getAllOnes(
-                                                                    e[0].getType().getIntOrFloatBitWidth())));
+  Value ones = arith::ConstantOp::create(
+      b, b.getIntegerAttr(e[0].getType(), APInt::getAllOnes(e[0].getType().getIntOrFloatBitWidth())));
   return arith::XOrIOp::create(b, e[0], ones);
 }
 static FailureOr<Value> lowerNot(onnx::NotOp op, LinalgBuilder &b) { return b.mapLike(op.getX(), invertBits); }
@@ -163,7 +161,8 @@ static FailureOr<Value> lowerHardSigmoid(onnx::HardSigmoidOp op, LinalgBuilder &
   });
 }
 static FailureOr<Value> lowerHardSwish(onnx::HardSwishOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) { return mul(b, e[0], hardSigmoid(b, e[0], 1.0 / 6, 0.5)); });
+  return b.mapLike(op.getX(),
+                   [](Builder1 &b, ValueRange e) { return mul(b, e[0], hardSigmoid(b, e[0], 1.0 / 6, 0.5)); });
 }
 
 static FailureOr<Value> lowerLeakyRelu(onnx::LeakyReluOp op, LinalgBuilder &b) {

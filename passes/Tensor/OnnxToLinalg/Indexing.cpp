@@ -1,6 +1,6 @@
 //===- Indexing.cpp - ONNX operations that read or write by index ---------===//
-// A gather is a map whose body extracts from the table; indices that are known and evenly spaced are slices. Scatters are
-// loops over the updates, in order, because two updates may name one element.
+// A gather is a map whose body extracts from the table; indices that are known and evenly spaced are slices. Scatters
+// are loops over the updates, in order, because two updates may name one element.
 #include "dialects/ONNX/Ops/Indexing.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,9 +14,7 @@ namespace trn {
 using Builder1 = ImplicitLocOpBuilder;
 
 static int64_t axisOf(int64_t axis, Value x) { return axis < 0 ? axis + int64_t(shapeOf(x).size()) : axis; }
-static Value indexConstant(Builder1 &b, int64_t value) {
-  return arith::ConstantOp::create(b, b.getIndexAttr(value));
-}
+static Value indexConstant(Builder1 &b, int64_t value) { return arith::ConstantOp::create(b, b.getIndexAttr(value)); }
 
 /// A position in a dimension of `size`: negative ones count from the end.
 static Value wrapIndex(Builder1 &b, Value index, int64_t size) {
@@ -198,7 +196,8 @@ static FailureOr<Value> lowerOneHot(onnx::OneHotOp op, LinalgBuilder &b) {
   return b.map({indices, off, on}, {b.dims(rank, indexDims), b.dims(rank, {}), b.dims(rank, {})}, shapeOf(y), element,
                [&](Builder1 &b, ValueRange e) -> Value {
                  Value index = convertScalar(b, e[0], indexType, i32);
-                 Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, scalarConstant(b, i32, 0));
+                 Value isNegative =
+                     arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, scalarConstant(b, i32, 0));
                  Value fromEnd = arith::AddIOp::create(b, index, scalarConstant(b, i32, double(depth)));
                  index = arith::SelectOp::create(b, isNegative, fromEnd, index);
                  Value position = arith::IndexCastOp::create(b, i32, linalg::IndexOp::create(b, axis));

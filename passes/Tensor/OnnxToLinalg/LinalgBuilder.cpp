@@ -37,8 +37,7 @@ Value lowestConstant(ImplicitLocOpBuilder &builder, Type type, bool isUnsigned) 
 
 Value highestConstant(ImplicitLocOpBuilder &builder, Type type, bool isUnsigned) {
   if (auto real = dyn_cast<FloatType>(type))
-    return arith::ConstantOp::create(builder,
-                                     builder.getFloatAttr(real, APFloat::getInf(real.getFloatSemantics())));
+    return arith::ConstantOp::create(builder, builder.getFloatAttr(real, APFloat::getInf(real.getFloatSemantics())));
   unsigned width = type.getIntOrFloatBitWidth();
   return integerBound(builder, type, isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
 }
@@ -198,10 +197,14 @@ static Value combine(ImplicitLocOpBuilder &b, Reduction kind, Value accumulator,
 
 static Value identityOf(ImplicitLocOpBuilder &b, Reduction kind, Type type, bool isUnsigned) {
   switch (kind) {
-  case Reduction::Sum: return scalarConstant(b, type, 0);
-  case Reduction::Product: return scalarConstant(b, type, 1);
-  case Reduction::Max: return lowestConstant(b, type, isUnsigned);
-  case Reduction::Min: return highestConstant(b, type, isUnsigned);
+  case Reduction::Sum:
+    return scalarConstant(b, type, 0);
+  case Reduction::Product:
+    return scalarConstant(b, type, 1);
+  case Reduction::Max:
+    return lowestConstant(b, type, isUnsigned);
+  case Reduction::Min:
+    return highestConstant(b, type, isUnsigned);
   }
   llvm_unreachable("all reductions handled");
 }
@@ -234,13 +237,13 @@ Value LinalgBuilder::reduce(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRe
     allMaps.insert(allMaps.end() - 1, dims(rank, last));
   }
   unsigned numInputs = inputs.size();
-  Value result = generic(operands, allMaps, iterators, target, accumulator,
-                         [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
-                           Value value = body(b, arguments.take_front(numInputs));
-                           if (widens)
-                             value = convertFloat(b, value, b.getF32Type());
-                           return combine(b, kind, arguments.back(), value, isUnsigned);
-                         });
+  Value result =
+      generic(operands, allMaps, iterators, target, accumulator, [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
+        Value value = body(b, arguments.take_front(numInputs));
+        if (widens)
+          value = convertFloat(b, value, b.getF32Type());
+        return combine(b, kind, arguments.back(), value, isUnsigned);
+      });
   return widens ? convert(result, element) : result;
 }
 

@@ -1,7 +1,7 @@
 //===- LinalgBuilder.h - building blocks of the lowerings -----------------===//
 // The few forms that the tensor stage allows, as functions: elementwise maps with broadcasting, reductions, sums of
-// products, and movement. It owns two conventions: unsigned elements are reinterpreted as signless ones inside bodies, and
-// sums of 16-bit floats accumulate in f32. Shapes are static.
+// products, and movement. It owns two conventions: unsigned elements are reinterpreted as signless ones inside bodies,
+// and sums of 16-bit floats accumulate in f32. Shapes are static.
 #pragma once
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -78,8 +78,8 @@ public:
   /// A tensor with other elements, as ONNX's Cast; the value itself if it has the type already.
   mlir::Value convert(mlir::Value value, mlir::Type element);
 
-  /// The map that reads an operand with numpy broadcasting in an iteration space of `shape`, without the unit dimensions
-  /// that are broadcast, which `operand` loses.
+  /// The map that reads an operand with numpy broadcasting in an iteration space of `shape`, without the unit
+  /// dimensions that are broadcast, which `operand` loses.
   mlir::AffineMap broadcastMap(mlir::Value &operand, llvm::ArrayRef<int64_t> shape);
   /// The map (d0 … d_rank-1) -> these dimensions.
   mlir::AffineMap dims(unsigned rank, llvm::ArrayRef<int64_t> positions);

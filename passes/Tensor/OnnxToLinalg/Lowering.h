@@ -3,15 +3,15 @@
 // scalar operation are not in it: their record names the scalar operation. A lowering sees static shapes and normalised
 // attributes (after onnx-infer-fold) and emits an error, with the reason, for what it does not support.
 #pragma once
-#include "passes/Tensor/OnnxToLinalg/LinalgBuilder.h"
 #include "mlir/IR/PatternMatch.h"
+#include "passes/Tensor/OnnxToLinalg/LinalgBuilder.h"
 #include "llvm/ADT/StringMap.h"
 #include <functional>
 
 namespace trn {
 
-/// Builds the operations that compute `op` at the builder's insertion point, with `op`'s location, and returns its results.
-/// `op` itself stays. Fails after an error at `op`.
+/// Builds the operations that compute `op` at the builder's insertion point, with `op`'s location, and returns its
+/// results. `op` itself stays. Fails after an error at `op`.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>> lowerOnnxOp(mlir::Operation *op, mlir::OpBuilder &builder);
 /// True if an operation of the onnx dialect has a lowering (`onnx.weight` has none: it stays).
 bool hasLowering(mlir::Operation *op);

@@ -113,8 +113,8 @@ static FailureOr<Value> lowerPad(onnx::PadOp op, LinalgBuilder &b) {
   for (int64_t dim = 0; dim < rank; ++dim) {
     int64_t size = shapeOf(x)[dim], limit = mode == "reflect" ? size - 1 : mode == "wrap" ? size : INT64_MAX;
     if (low[dim] > limit || high[dim] > limit)
-      return op.emitOpError("padding by ") << std::max(low[dim], high[dim]) << " in mode " << mode
-                                           << " is not supported for an extent of " << size;
+      return op.emitOpError("padding by ")
+             << std::max(low[dim], high[dim]) << " in mode " << mode << " is not supported for an extent of " << size;
     SmallVector<Value> parts;
     if (low[dim] > 0)
       parts.push_back(mirrored(b, x, dim, low[dim], /*before=*/true, mode));

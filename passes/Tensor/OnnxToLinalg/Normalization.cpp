@@ -1,6 +1,7 @@
 //===- Normalization.cpp - normalisations and the softmax family ----------===//
-// Statistics are reductions, the rest is one map that fuses. Statistics of 16-bit floats are computed in f32. Per-channel
-// parameters of batch normalisation combine into one scale and one shift, which fold when they are constant.
+// Statistics are reductions, the rest is one map that fuses. Statistics of 16-bit floats are computed in f32.
+// Per-channel parameters of batch normalisation combine into one scale and one shift, which fold when they are
+// constant.
 #include "dialects/ONNX/Ops/Normalization.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -105,8 +106,7 @@ static LogicalResult lowerLayerNormalization(onnx::LayerNormalizationOp op, Lina
                                              LoweringTable::Results &results) {
   Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
   Value x = b.convert(op.getX(), wide);
-  SmallVector<int64_t> axes =
-      llvm::to_vector(llvm::seq<int64_t>(axisOf(op.getAxis(), x), int64_t(shapeOf(x).size())));
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axisOf(op.getAxis(), x), int64_t(shapeOf(x).size())));
   Normalized normalized = normalize(b, x, axes, op.getEpsilon().convertToFloat());
   Value scale = b.convert(op.getScale(), wide), bias = op.getB() ? b.convert(op.getB(), wide) : Value();
   Value y = scaleAndShift(b, normalized.centered, normalized.factor, scale, bias);
@@ -121,8 +121,7 @@ static LogicalResult lowerLayerNormalization(onnx::LayerNormalizationOp op, Lina
 static FailureOr<Value> lowerRMSNormalization(onnx::RMSNormalizationOp op, LinalgBuilder &b) {
   Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
   Value x = b.convert(op.getX(), wide);
-  SmallVector<int64_t> axes =
-      llvm::to_vector(llvm::seq<int64_t>(axisOf(op.getAxis(), x), int64_t(shapeOf(x).size())));
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axisOf(op.getAxis(), x), int64_t(shapeOf(x).size())));
   Value factor = inverseDeviation(b, mean(b, x, axes, squared), op.getEpsilon().convertToFloat());
   return b.convert(scaleAndShift(b, x, factor, b.convert(op.getScale(), wide), nullptr), element);
 }
@@ -224,9 +223,8 @@ static FailureOr<Value> lowerSoftmax(onnx::SoftmaxOp op, LinalgBuilder &b) {
   Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
   Value x = b.convert(op.getX(), wide);
   int64_t axis = axisOf(op.getAxis(), x);
-  Value powers = b.map({x, maximumAlong(b, x, axis)}, shapeOf(x), wide, [](Builder1 &b, ValueRange e) -> Value {
-    return math::ExpOp::create(b, sub(b, e[0], e[1]));
-  });
+  Value powers = b.map({x, maximumAlong(b, x, axis)}, shapeOf(x), wide,
+                       [](Builder1 &b, ValueRange e) -> Value { return math::ExpOp::create(b, sub(b, e[0], e[1])); });
   Value sum = b.reshape(b.reduce(powers, axis, Reduction::Sum), unitAt(shapeOf(x), axis));
   Value y = b.map({powers, sum}, shapeOf(x), wide, [](Builder1 &b, ValueRange e) { return div(b, e[0], e[1]); });
   return b.convert(y, element);
@@ -270,8 +268,8 @@ static LogicalResult lowerDropout(onnx::DropoutOp op, LinalgBuilder &b, Lowering
     return op.emitOpError("training mode is not supported");
   results.push_back(op.getX());
   if (op.getMask())
-    results.push_back(b.convert(b.filled(shapeOf(op.getX()), scalarConstant(b, b.getI1Type(), 1)),
-                                elementTypeOf(op.getMask())));
+    results.push_back(
+        b.convert(b.filled(shapeOf(op.getX()), scalarConstant(b, b.getI1Type(), 1)), elementTypeOf(op.getMask())));
   return success();
 }
 

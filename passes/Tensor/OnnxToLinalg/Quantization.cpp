@@ -1,6 +1,6 @@
 //===- Quantization.cpp - quantise and dequantise -------------------------===//
-// Scale and zero point are per tensor or per position of one axis. Rounding is to nearest even, and what is out of range
-// saturates, as the standard says. Blocked quantisation and 8-bit floats are refused.
+// Scale and zero point are per tensor or per position of one axis. Rounding is to nearest even, and what is out of
+// range saturates, as the standard says. Blocked quantisation and 8-bit floats are refused.
 #include "dialects/ONNX/Ops/Quantization.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,6 +1,6 @@
 //===- Reduction.cpp - ONNX operations that reduce along axes -------------===//
-// Owns the Reduce family, ArgMax and ArgMin (two single reductions: the extreme value, then the first position that has it)
-// and CumSum (a product with a triangular matrix of ones).
+// Owns the Reduce family, ArgMax and ArgMin (two single reductions: the extreme value, then the first position that has
+// it) and CumSum (a product with a triangular matrix of ones).
 #include "dialects/ONNX/Ops/Reduction.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -42,8 +42,8 @@ static int64_t extent(Value value, ArrayRef<int64_t> axes) {
   return count;
 }
 
-/// Divides by a constant. Floats are multiplied with the reciprocal, which costs half a unit in the last place and fuses
-/// with what follows.
+/// Divides by a constant. Floats are multiplied with the reciprocal, which costs half a unit in the last place and
+/// fuses with what follows.
 static Value divideBy(LinalgBuilder &b, Value value, int64_t count) {
   bool isUnsigned = elementTypeOf(value).isUnsignedInteger();
   return b.mapLike(value, [&](Builder1 &b, ValueRange e) -> Value {
@@ -68,9 +68,10 @@ static Value logSumExp(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes) {
   for (auto [dim, size] : llvm::enumerate(shapeOf(x)))
     kept.push_back(llvm::is_contained(axes, int64_t(dim)) ? 1 : size);
   Value max = b.reduce(x, axes, Reduction::Max);
-  Value shifted = b.map({x, b.reshape(max, kept)}, shapeOf(x), elementTypeOf(x), [](Builder1 &b, ValueRange e) -> Value {
-    return math::ExpOp::create(b, arith::SubFOp::create(b, e[0], e[1]));
-  });
+  Value shifted =
+      b.map({x, b.reshape(max, kept)}, shapeOf(x), elementTypeOf(x), [](Builder1 &b, ValueRange e) -> Value {
+        return math::ExpOp::create(b, arith::SubFOp::create(b, e[0], e[1]));
+      });
   Value sum = b.reduce(shifted, axes, Reduction::Sum);
   return b.map({sum, max}, shapeOf(sum), elementTypeOf(x), [](Builder1 &b, ValueRange e) -> Value {
     return arith::AddFOp::create(b, math::LogOp::create(b, e[0]), e[1]);
@@ -157,8 +158,8 @@ static FailureOr<Value> lowerCumSum(onnx::CumSumOp op, LinalgBuilder &b) {
   SmallVector<int64_t> input = llvm::to_vector(llvm::seq<int64_t>(0, rank)), output = input;
   input[axis] = rank;
   unsigned iterators = rank + 1;
-  return b.contract(x, b.dims(iterators, input), ones, b.dims(iterators, {rank, axis}), b.dims(iterators, output), shape,
-                    element);
+  return b.contract(x, b.dims(iterators, input), ones, b.dims(iterators, {rank, axis}), b.dims(iterators, output),
+                    shape, element);
 }
 
 void addReductionLowerings(LoweringTable &table) {

@@ -1,7 +1,7 @@
 //===- Resize.cpp - ONNX Resize on static maps ----------------------------===//
-// Every dimension is resized by itself: each output position is a weighted sum of a few input positions that are known now.
-// Whole upscaling factors become a broadcast (nearest) or one small window of weights per phase (linear, cubic); strides
-// become slices; the rest is a gather (nearest) or a product with a constant matrix (linear, cubic).
+// Every dimension is resized by itself: each output position is a weighted sum of a few input positions that are known
+// now. Whole upscaling factors become a broadcast (nearest) or one small window of weights per phase (linear, cubic);
+// strides become slices; the rest is a gather (nearest) or a product with a constant matrix (linear, cubic).
 #include "dialects/ONNX/Ops/Movement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -115,8 +115,8 @@ static Value repeat(LinalgBuilder &b, Value x, int64_t dim, int64_t factor) {
     if (int64_t(i) == dim)
       shape.push_back(factor);
   }
-  Value repeated = b.map(x, b.dims(shape.size(), positions), shape, elementTypeOf(x),
-                         [](Builder1 &, ValueRange e) { return e[0]; });
+  Value repeated =
+      b.map(x, b.dims(shape.size(), positions), shape, elementTypeOf(x), [](Builder1 &, ValueRange e) { return e[0]; });
   return b.reshape(repeated, result);
 }
 
@@ -227,8 +227,8 @@ static Value resizeWeighted(LinalgBuilder &b, Value x, int64_t dim, ArrayRef<Tap
   Value weights = b.convert(b.weight(RankedTensorType::get({out, in}, b.getF32Type()), matrix), element);
   SmallVector<int64_t> parallel = llvm::to_vector(llvm::seq<int64_t>(0, rank)), input = parallel;
   input[dim] = rank;
-  return b.contract(x, b.dims(rank + 1, input), weights, b.dims(rank + 1, {dim, rank}), b.dims(rank + 1, parallel), result,
-                    element);
+  return b.contract(x, b.dims(rank + 1, input), weights, b.dims(rank + 1, {dim, rank}), b.dims(rank + 1, parallel),
+                    result, element);
 }
 
 static FailureOr<Value> lowerResize(onnx::ResizeOp op, LinalgBuilder &b) {

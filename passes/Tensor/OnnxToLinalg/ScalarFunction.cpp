@@ -1,14 +1,14 @@
 //===- ScalarFunction.cpp - the functions of trn.scalar -------------------===//
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "dialects/Trn/TrnOps.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 
 using namespace mlir;
 namespace trn {
 
 Value scalarFunction(ImplicitLocOpBuilder &b, StringRef name, Value x) {
-  Value one = scalarConstant(b, x.getType(), 1);
-  return arith::DivFOp::create(b, one, arith::AddFOp::create(b, one, math::ExpOp::create(b, arith::NegFOp::create(b, x))));
+  std::optional<isa::ActivationFunc> function = isa::parseActivationFunc(std::string_view(name.data(), name.size()));
+  assert(function && "records and lowerings name functions of ScalarOps.td");
+  return ir::ScalarOp::create(b, x.getType(), *function, x);
 }
 
 } // namespace trn
