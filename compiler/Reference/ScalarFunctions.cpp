@@ -1,5 +1,6 @@
 //===- ScalarFunctions.cpp - block kernels of the scalar operations -------===//
 #include "compiler/Reference/ScalarFunctions.h"
+#include "dialects/Trn/TrnOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringMap.h"
 #include <cmath>
@@ -48,7 +49,9 @@ static ScalarFunction conversionFor(ScalarFunction function, Type from, Type to)
 std::optional<ScalarFunction> scalarFunctionOf(Operation *op) {
   if (op->getNumOperands() == 0 || op->getNumResults() != 1)
     return std::nullopt;
-  StringRef name = op->getName().getStringRef();
+  std::string name = op->getName().getStringRef().str();
+  if (auto scalar = dyn_cast<ir::ScalarOp>(op))
+    name += std::string(".") + isa::name(scalar.getFunc());
   auto row = functionsByName().find(name);
   if (name.empty() || row == functionsByName().end())
     return std::nullopt;

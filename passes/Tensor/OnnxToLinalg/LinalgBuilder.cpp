@@ -143,7 +143,8 @@ Value LinalgBuilder::map(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<i
   SmallVector<AffineMap> allMaps(maps);
   allMaps.push_back(identity(shape.size()));
   SmallVector<utils::IteratorType> iterators(shape.size(), utils::IteratorType::parallel);
-  return generic(inputs, allMaps, iterators, empty(shape, element), element, body);
+  return generic(inputs, allMaps, iterators, empty(shape, element), element,
+                 [&](ImplicitLocOpBuilder &b, ValueRange arguments) { return body(b, arguments.drop_back()); });
 }
 
 AffineMap LinalgBuilder::broadcastMap(Value &operand, ArrayRef<int64_t> shape) {

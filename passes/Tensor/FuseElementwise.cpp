@@ -1,0 +1,52 @@
+//===- FuseElementwise.cpp - fuse maps into maps --------------------------===//
+// Owns the choice of what is fused; the fusion itself is upstream's.
+#include "dialects/Trn/TrnDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/Tensor/Passes.h"
+
+namespace trn {
+#define GEN_PASS_DEF_FUSEELEMENTWISEPASS
+#include "passes/Tensor/Passes.h.inc"
+
+using namespace mlir;
+
+static bool isMap(Operation *op) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  return structured && structured.getNumParallelLoops() == structured.getNumLoops();
+}
+
+/// True if computing the body again costs less than reading a tensor.
+static bool isCheap(linalg::LinalgOp op, unsigned maxOps) {
+  unsigned count = 0;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (llvm::isa<math::MathDialect, ir::TrnDialect>(inner.getDialect()) || inner.getNumRegions() > 0)
+      return false;
+    count += inner.getNumOperands() > 0; // Constants are free.
+  }
+  return count <= maxOps;
+}
+
+namespace {
+class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
+  using FuseElementwisePassBase::FuseElementwisePassBase;
+
+  void runOnOperation() override {
+    auto fuses = [this](OpOperand *fused) {
+      Operation *producer = fused->get().getDefiningOp(), *consumer = fused->getOwner();
+      if (!producer || !isMap(producer) || !isMap(consumer))
+        return false;
+      auto map = cast<linalg::LinalgOp>(producer);
+      return producer->getNumResults() == 1 && (producer->hasOneUse() || isCheap(map, maxCheapOps));
+    };
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(patterns, fuses);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace trn

@@ -1,0 +1,49 @@
+//===- OnnxToLinalg.cpp - from the onnx dialect to linalg -----------------===//
+// Owns the walk: each operation in order, replaced by what its lowering builds. Reports every operation without a
+// lowering before failing.
+#include "dialects/ONNX/ONNXDialect.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/Trn/TrnDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Tensor/OnnxToLinalg/Lowering.h"
+#include "passes/Tensor/Passes.h"
+
+namespace trn {
+#define GEN_PASS_DEF_ONNXTOLINALGPASS
+#include "passes/Tensor/Passes.h.inc"
+
+using namespace mlir;
+
+namespace {
+class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
+  void runOnOperation() override {
+    SmallVector<Operation *> operations;
+    getOperation().walk([&](Operation *op) {
+      if (llvm::isa_and_nonnull<onnx::ONNXDialect>(op->getDialect()) && !llvm::isa<onnx::WeightOp>(op))
+        operations.push_back(op);
+    });
+    bool complete = true;
+    for (Operation *op : operations)
+      complete &= succeeded(replace(op));
+    if (!complete)
+      signalPassFailure();
+  }
+
+  static LogicalResult replace(Operation *op) {
+    OpBuilder builder(op);
+    FailureOr<SmallVector<Value>> values = lowerOnnxOp(op, builder);
+    if (failed(values))
+      return failure();
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), *values))
+      if (value)
+        result.replaceAllUsesWith(value);
+    op->erase();
+    return success();
+  }
+};
+} // namespace
+} // namespace trn

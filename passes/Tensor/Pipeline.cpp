@@ -1,0 +1,18 @@
+//===- Pipeline.cpp - from graph to tensor --------------------------------===//
+//
+// Owns the order of the tensor passes.
+//
+//===----------------------------------------------------------------------===//
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Tensor/Passes.h"
+
+using namespace mlir;
+
+void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOptions &options) {
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(createOnnxToLinalgPass());
+  function.addPass(createCanonicalizerPass());
+  function.addPass(createFuseElementwisePass());
+  function.addPass(createCSEPass());
+}
