@@ -85,7 +85,8 @@ std::string writeHtml(const exe::Executable &exe, const Timeline &timeline, cons
   }
   json.endArray();
   json.line().beginObject("limit").number("time", profile.limitTime).number("percent", profile.limitPercent)
-      .text("by", profile.limitBy).text("macsFrom", profile.macsFrom).beginArray("terms");
+      .text("by", profile.limitBy)
+      .number("practicalTime", profile.practicalLimitTime).number("practicalPercent", profile.practicalLimitPercent).text("macsFrom", profile.macsFrom).beginArray("terms");
   for (const LimitTerm &term : profile.limits)
     json.beginArray().text("", term.name).number("", term.seconds).text("", term.meaning).endArray();
   json.endArray().endObject();
@@ -106,8 +107,12 @@ std::string writeHtml(const exe::Executable &exe, const Timeline &timeline, cons
     for (double busy : row.busy)
       json.number("", busy);
     json.number("", row.dmaTime).integer("", int64_t(row.dmaBytes)).integer("", int64_t(row.flops))
-        .number("", row.stalled).endArray();
+        .number("", row.stalled).number("", row.critical).endArray();
   }
+  json.endArray();
+  json.line().beginArray("path");
+  for (const PathRow &row : profile.path)
+    json.beginArray().text("", row.kind).text("", row.engine).number("", row.time).endArray();
   json.endArray();
   json.line().beginObject("memory").integer("sbufPeak", profile.sbufPeak).integer("sbufCapacity", profile.sbufCapacity)
       .integer("psumPeak", profile.psumPeak).integer("psumCapacity", profile.psumCapacity).beginArray("points");

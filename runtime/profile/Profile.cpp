@@ -73,7 +73,7 @@ struct Traffic {
 class Summary {
 public:
   Summary(const exe::Executable &exe, const Timeline &timeline)
-      : exe(exe), timeline(timeline), commands(exe), device(*isa::device(exe.device)), work(countWork(exe)) {}
+      : exe(exe), timeline(timeline), commands(exe), device(*isa::device(exe.device)), work(countWork(exe, device)) {}
 
   Profile run() {
     profile.device = device.name;
@@ -82,6 +82,7 @@ public:
     profile.macsFrom = work.macsFromBuild ? "build facts" : "instructions";
     sumEngines();
     sumNodes();
+    sumPath();
     addLimits();
     addSummary();
     addMemory();
@@ -119,21 +120,35 @@ private:
     }
   }
 
+  NodeRow &rowOf(CommandId id) {
+    const std::string &node = commands.node(id);
+    auto [it, fresh] = nodeRows.emplace(node, profile.nodes.size());
+    if (fresh) {
+      NodeRow row;
+      row.node = node;
+      if (!node.empty())
+        row.opType = exe.debug[commands[id].debug].opType;
+      row.begin = seconds(timeline.end);
+      profile.nodes.push_back(row);
+    }
+    return profile.nodes[it->second];
+  }
+
+  void sumPath() {
+    std::map<std::pair<PathKind, isa::Engine>, Ticks> sums;
+    for (const PathPiece &piece : criticalPath(commands, timeline)) {
+      sums[{piece.kind, piece.engine}] += piece.end - piece.begin;
+      rowOf(piece.command).critical += seconds(piece.end - piece.begin);
+    }
+    for (const auto &[key, sum] : sums)
+      profile.path.push_back({name(key.first), isa::name(key.second), seconds(sum)});
+    std::sort(profile.path.begin(), profile.path.end(), [](const PathRow &a, const PathRow &b) { return a.time > b.time; });
+    // Rows were found by place until here.
+    std::sort(profile.nodes.begin(), profile.nodes.end(),
+              [](const NodeRow &a, const NodeRow &b) { return std::tie(a.begin, a.node) < std::tie(b.begin, b.node); });
+  }
+
   void sumNodes() {
-    absl::flat_hash_map<std::string, size_t> rows;
-    auto rowOf = [&](CommandId id) -> NodeRow & {
-      const std::string &node = commands.node(id);
-      auto [it, fresh] = rows.emplace(node, profile.nodes.size());
-      if (fresh) {
-        NodeRow row;
-        row.node = node;
-        if (!node.empty())
-          row.opType = exe.debug[commands[id].debug].opType;
-        row.begin = seconds(timeline.end);
-        profile.nodes.push_back(row);
-      }
-      return profile.nodes[it->second];
-    };
     for (CommandId id = 0; id < commands.size(); ++id) {
       const isa::Command &command = commands[id];
       const CommandTime &time = timeline.commands[id];
@@ -151,8 +166,6 @@ private:
       row.dmaTime += seconds(transfer.lastPacket - transfer.firstPacket);
       row.dmaBytes += transfer.bytes;
     }
-    std::sort(profile.nodes.begin(), profile.nodes.end(),
-              [](const NodeRow &a, const NodeRow &b) { return std::tie(a.begin, a.node) < std::tie(b.begin, b.node); });
   }
 
   void addLimits() {
@@ -171,6 +184,8 @@ private:
     profile.limitTime = top->seconds;
     profile.limitBy = top->name;
     profile.limitPercent = percent(top->seconds, seconds(timeline.end));
+    profile.practicalLimitTime = limits.practical;
+    profile.practicalLimitPercent = percent(limits.practical, seconds(timeline.end));
   }
 
   Traffic countTraffic() const {
@@ -386,6 +401,7 @@ private:
   const isa::DeviceInfo &device;
   Work work;
   Profile profile;
+  absl::flat_hash_map<std::string, size_t> nodeRows;
   double activeTime = 0;
   double instructionTime[isa::kNumEngines] = {};
   uint64_t hbmBytes = 0;
@@ -420,6 +436,8 @@ std::string writeJson(const Profile &profile) {
   json.line().beginObject("limit");
   json.number("limit_time", profile.limitTime).number("limit_percent", profile.limitPercent);
   json.text("limit_by", profile.limitBy).text("macs_from", profile.macsFrom);
+  json.number("practical_limit_time", profile.practicalLimitTime)
+      .number("practical_limit_percent", profile.practicalLimitPercent);
   json.beginObject("terms");
   for (const LimitTerm &term : profile.limits)
     json.number(term.name, term.seconds);
@@ -439,8 +457,13 @@ std::string writeJson(const Profile &profile) {
     for (unsigned e = 0; e < isa::kNumEngines; ++e)
       json.number(std::string(publicName(isa::Engine(e))) + "_busy_time", row.busy[e]);
     json.number("dma_time", row.dmaTime).integer("dma_bytes", int64_t(row.dmaBytes))
-        .integer("flops", int64_t(row.flops)).number("stalled_time", row.stalled).endObject();
+        .integer("flops", int64_t(row.flops)).number("stalled_time", row.stalled)
+        .number("critical_time", row.critical).endObject();
   }
+  json.line().endArray();
+  json.line().beginArray("critical_path");
+  for (const PathRow &row : profile.path)
+    json.line().beginObject().text("kind", row.kind).text("engine", row.engine).number("time", row.time).endObject();
   json.line().endArray();
   json.line().beginObject("memory");
   json.integer("sbuf_peak_bytes_per_partition", profile.sbufPeak)

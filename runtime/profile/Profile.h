@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "runtime/profile/CriticalPath.h"
 #include "runtime/timing/Timing.h"
 #include <string>
 #include <vector>
@@ -45,6 +46,14 @@ struct NodeRow {
   double dmaTime = 0;                    ///< first to last packet, transfers summed
   uint64_t dmaBytes = 0, flops = 0;      ///< flops of its matmuls
   double stalled = 0;                    ///< waiting of its instructions, all reasons
+  double critical = 0;                   ///< its pieces of the critical path; over all nodes the time of the run
+};
+
+/// Time of the critical path by kind of piece and engine.
+struct PathRow {
+  const char *kind;
+  const char *engine;
+  double time;
 };
 
 /// Bytes per partition that hold a value which is still read, over time.
@@ -60,9 +69,14 @@ struct Profile {
   double limitTime = 0;    ///< the largest term
   double limitPercent = 0; ///< of the run's time
   std::string limitBy;
+  /// What this device could do with the program's own tiles and packets of DMA, everything overlapped: the matmuls'
+  /// intervals at full clock against the compulsory bytes at the sustained DMA rate and the other terms.
+  double practicalLimitTime = 0;
+  double practicalLimitPercent = 0;
   std::string macsFrom; ///< "build facts" or "instructions": where the algorithmic work comes from
   std::vector<EngineRow> engines;
   std::vector<NodeRow> nodes; ///< in order of their first start
+  std::vector<PathRow> path;  ///< largest first
   std::vector<MemoryPoint> memory;
   int64_t sbufPeak = 0, psumPeak = 0, sbufCapacity = 0, psumCapacity = 0;
   std::vector<std::pair<std::string, std::string>> build; ///< facts of the executable

@@ -68,7 +68,8 @@ tbody tr:hover { background: color-mix(in srgb, var(--accent) 10%, transparent);
 <div class="two">
   <div><h2>Limit</h2><div class="panel"><table id="limits"></table><p class="soft" id="limitText"></p></div>
   <h2>Engines</h2><div class="panel scroll"><table id="engines"></table></div></div>
-  <div><h2>Roofline</h2><div class="panel"><canvas id="roof" height="330"></canvas></div></div>
+  <div><h2>Roofline</h2><div class="panel"><canvas id="roof" height="330"></canvas></div>
+  <h2>Critical path</h2><div class="panel scroll"><table id="path"></table></div></div>
 </div>
 
 <h2>Nodes <input id="filter" placeholder="filter" aria-label="filter nodes"></h2>
@@ -145,18 +146,23 @@ table("limits", [{name: "term", left: true}, {name: "at least"}, {name: "of the 
   D.limit.terms.map(t => [{v: t[0], tip: t[2]}, T(t[1]), {v: t[1] / S.total_time, t: pct(100 * t[1] / S.total_time)},
     {v: t[2], html: `<span class="bar ${t[0] === D.limit.by ? "top" : ""}" style="width:${(180 * t[1] / longest).toFixed(0)}px" title="${esc(t[2])}"></span>`}]));
 $("limitText").textContent = "The limit is the largest term: no schedule on this device is faster. Algorithmic work from " +
-  D.limit.macsFrom + ".";
+  D.limit.macsFrom + ". With the program's own tiles and sustained DMA: " + time(D.limit.practicalTime) + ", of which the run reaches " +
+  pct(D.limit.practicalPercent) + ".";
 table("engines", [{name: "engine", left: true}, {name: "instructions"}, {name: "active", tip: "at least one instruction between start and completion"},
   {name: "busy", tip: "could not start another"}, {name: "sem.", tip: "waited for semaphores"},
   {name: "dep.", tip: "waited for its own results"}, {name: "port", tip: "waited for a shared port"},
   {name: "load", tip: "waited for weights to enter the array"}, {name: "idle", tip: "after its last instruction"}],
   D.engines.map(e => [{v: e[0]}, {v: e[1]}, ...e.slice(2).map(T)]));
+const longestPath = Math.max(...D.path.map(p => p[2]), 1e-15);
+table("path", [{name: "what", left: true}, {name: "engine", left: true}, {name: "time"}, {name: "of the run"}, {name: "", left: true}],
+  D.path.map(p => [{v: p[0]}, {v: p[1]}, T(p[2]), {v: p[2], t: pct(100 * p[2] / S.total_time)},
+    {v: p[2], tip: " ", html: `<span class="bar" style="width:${(160 * p[2] / longestPath).toFixed(0)}px"></span>`}]));
 const engineNames = D.engines.map(e => e[0]);
 const setFilter = table("nodes", [{name: "node", left: true}, {name: "operator", left: true}, {name: "instr."}, {name: "begin"},
   {name: "span"}, ...engineNames.map(n => ({name: n, tip: "busy time of " + n})), {name: "DMA"}, {name: "bytes"}, {name: "flops"},
-  {name: "stalled"}],
+  {name: "stalled", tip: "waiting of its instructions"}, {name: "critical", tip: "its pieces of the critical path"}],
   D.nodes.map(n => [{v: n[0] || "(none)"}, {v: n[1]}, {v: n[2]}, T(n[3]), T(n[4] - n[3]), ...n.slice(5, 11).map(T),
-    {v: n[11], t: big(n[11], "B")}, {v: n[12], t: big(n[12], "")}, T(n[13])]), 4);
+    {v: n[11], t: big(n[11], "B")}, {v: n[12], t: big(n[12], "")}, T(n[13]), T(n[14])]), 14);
 $("filter").oninput = e => setFilter(e.target.value);
 table("summary", [{name: "field", left: true}, {name: "value"}, {name: "meaning", left: true}],
   D.summary.map(m => [{v: m[0]}, {v: m[1], t: m[2] ? m[1].toLocaleString("en") : /_percent$/.test(m[0]) ? pct(m[1]) :

@@ -17,7 +17,8 @@ uint64_t passesOf(const isa::NcMatmul &matmul) {
 
 class Counter {
 public:
-  explicit Counter(const exe::Executable &exe) : exe(exe), read(exe.buffers.size()), written(exe.buffers.size()) {}
+  Counter(const exe::Executable &exe, const isa::DeviceInfo &device)
+      : exe(exe), device(device), read(exe.buffers.size()), written(exe.buffers.size()) {}
 
   Work run() {
     for (const exe::Program &program : exe.programs)
@@ -43,8 +44,10 @@ public:
 
 private:
   void count(const isa::Command &command) {
-    if (const auto *matmul = std::get_if<isa::NcMatmul>(&command.inst))
+    if (const auto *matmul = std::get_if<isa::NcMatmul>(&command.inst)) {
+      work.peCycles += isa::cost(command.inst, device, isa::Engine::PE).occupancy;
       return countMatmul(*matmul);
+    }
     if (const auto *transpose = std::get_if<isa::NcTranspose>(&command.inst)) {
       work.transposeMacs += transpose->src.totalElements() * transpose->src.partitions;
       return;
@@ -93,13 +96,22 @@ private:
   }
 
   const exe::Executable &exe;
+  const isa::DeviceInfo &device;
   Work work;
   std::vector<uint64_t> read, written;
 };
 
 } // namespace
 
-Work countWork(const exe::Executable &exe) { return Counter(exe).run(); }
+/// Bytes per second of all DMA engines with full packets.
+static double sustainedDma(const isa::DeviceInfo &device) {
+  const double packet = static_cast<double>(device.dmaPacketBytes);
+  const double interval = static_cast<double>(device.dmaPacketStartPs) * 1e-12 +
+                          packet / (static_cast<double>(device.dmaSustainedBytesPerUs) * 1e6);
+  return static_cast<double>(device.dmaEngines) * packet / interval;
+}
+
+Work countWork(const exe::Executable &exe, const isa::DeviceInfo &device) { return Counter(exe, device).run(); }
 
 Limits limitsOf(const Work &work, const isa::DeviceInfo &device) {
   const double lanes = static_cast<double>(device.partitions);
@@ -115,6 +127,9 @@ Limits limitsOf(const Work &work, const isa::DeviceInfo &device) {
   const double best = dve * (device.dvePerformanceModes ? 4 : 1);
   const double elementwise = static_cast<double>(work.elementwise) / lanes;
   limits.dve = std::min(elementwise / best, (elementwise + limits.act * act) / (best + act));
+  limits.practical =
+      std::max({limits.psum, limits.act, limits.dve, limits.hbm, static_cast<double>(work.peCycles) / pe,
+                static_cast<double>(work.compulsoryBytes) / sustainedDma(device)});
   return limits;
 }
 

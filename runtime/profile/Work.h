@@ -17,6 +17,7 @@ struct Work {
   uint64_t macs = 0;          ///< of the program's matmuls
   uint64_t weightedMacs = 0;  ///< times the passes of their types: fp32 counts four times
   uint64_t transposeMacs = 0; ///< nc_transpose as the matmul with an identity that it is
+  uint64_t peCycles = 0;      ///< intervals of the program's matmuls (no transposes) at full clock
   uint64_t psumElements = 0;  ///< results of matmuls: each accumulation group counts once
   uint64_t transcendentals = 0;
   uint64_t elementwise = 0;   ///< elements of other work that does not empty PSUM
@@ -30,11 +31,14 @@ struct Work {
   double passes() const { return macs ? static_cast<double>(weightedMacs) / static_cast<double>(macs) : 1; }
 };
 
-Work countWork(const exe::Executable &exe);
+/// `device` must be that of the executable.
+Work countWork(const exe::Executable &exe, const isa::DeviceInfo &device);
 
 /// Seconds that each part of the device needs at least (performance guide §3.1).
 struct Limits {
   double pe = 0, hbm = 0, psum = 0, act = 0, dve = 0;
+  /// The largest of the terms with `pe` by the program's own tiles and `hbm` by the sustained rate of DMA.
+  double practical = 0;
 };
 Limits limitsOf(const Work &work, const isa::DeviceInfo &device);
 

@@ -32,7 +32,7 @@ enum class EventKind : uint8_t { Signal, Arrive, DmaEngine, Issue };
 struct Event {
   Ticks time;
   EventKind kind;
-  uint8_t unit;  ///< Signal: how much; DmaEngine, Issue: which
+  uint8_t unit;  ///< DmaEngine, Issue: which
   uint32_t what; ///< Signal: command; Arrive: transfer
 };
 struct Later {
@@ -82,17 +82,14 @@ struct Earliest {
   Stall stall = Stall::None;
   CommandId blocker = kNoCommand;
 
-  /// Delays to `until` for `reason`.
+  /// Delays to `until` for `reason`; the last delay is the one that binds.
   void delay(Ticks until, Stall reason, CommandId by) {
     if (until <= time)
       return;
-    Ticks &own = share[static_cast<unsigned>(reason)];
-    own += until - time;
+    share[static_cast<unsigned>(reason)] += until - time;
     time = until;
-    if (stall == Stall::None || own >= share[static_cast<unsigned>(stall)]) {
-      stall = reason;
-      blocker = by;
-    }
+    stall = reason;
+    blocker = by;
   }
 };
 
@@ -134,6 +131,9 @@ private:
     return rings;
   }
 
+  /// More elements than any memory holds: times would overflow.
+  static constexpr uint64_t kMaxElements = uint64_t(1) << 40;
+
   /// Refuses what this simulation does not define.
   absl::Status prepare() {
     for (unsigned program = 0; program < commands.programs(); ++program) {
@@ -152,6 +152,13 @@ private:
       if (command.engine != commands.executable().programs[commands.programOf(id)].engine)
         return absl::InvalidArgumentError(absl::StrCat(commands.describe(id), ": expected a command of ",
                                                        isa::name(commands.executable().programs[commands.programOf(id)].engine)));
+      bool absurd = false;
+      isa::forEachOperand(command.inst, [&](const isa::AP &ap, const isa::OperandInfo &) {
+        absurd |= !ap.wellFormed() || ap.totalElements() > kMaxElements;
+      });
+      if (absurd)
+        return absl::InvalidArgumentError(
+            absl::StrCat(commands.describe(id), ": an operand is not well formed or larger than any memory"));
       if (command.hasUpdate && (command.update.add <= 0 || (info.isDma && command.update.add != int(kDmaEngines))))
         return absl::InvalidArgumentError(absl::StrCat(commands.describe(id), ": expected an update of ",
                                                        info.isDma ? "16" : "at least 1", " but got ",
@@ -185,9 +192,9 @@ private:
   }
 
   void signal(const Event &event) {
-    const isa::Update &update = commands[event.what].update;
-    Semaphore &sem = semaphore(update.semaphore);
-    sem.value += event.unit;
+    const isa::Command &command = commands[event.what];
+    Semaphore &sem = semaphore(command.update.semaphore);
+    sem.value += isDma(command) ? 1 : command.update.add; // each DMA engine signals on its own
     sem.past.push_back({event.time, sem.value, event.what});
     for (size_t i = 0; i < sem.waiters.size();) {
       const unsigned e = sem.waiters[i];
@@ -355,12 +362,8 @@ private:
 
   void complete(CommandId id, Ticks time) {
     timeline.end = std::max(timeline.end, time);
-    const isa::Command &command = commands[id];
-    if (!command.hasUpdate)
-      return;
-    // Large increments are split: an event carries a byte.
-    for (int64_t left = command.update.add; left > 0; left -= 255)
-      events.push({time, EventKind::Signal, static_cast<uint8_t>(std::min<int64_t>(left, 255)), id});
+    if (commands[id].hasUpdate)
+      events.push({time, EventKind::Signal, 0, id});
   }
 
   void startTransfer(unsigned e, CommandId id, CommandTime &time) {
@@ -406,7 +409,7 @@ private:
       time.end = std::max(time.end, visible);
       timeline.end = std::max(timeline.end, visible);
       if (commands[transfer.command].hasUpdate)
-        events.push({visible, EventKind::Signal, 1, transfer.command});
+        events.push({visible, EventKind::Signal, 0, transfer.command});
     }
   }
 
@@ -423,6 +426,8 @@ private:
 
   Timeline finish() {
     timeline.launch = costs.launch();
+    for (unsigned e = 0; e < isa::kNumEngines; ++e)
+      timeline.handOff[e] = costs.handOff(isa::Engine(e));
     timeline.dmaActive = dma.activeTime();
     timeline.dmaPacketTime = dma.packetTime();
     timeline.dmaPackets = dma.packets();

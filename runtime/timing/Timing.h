@@ -40,8 +40,8 @@ struct CommandTime {
   Ticks start = -1;
   Ticks busyUntil = -1; ///< the next command of the queue could start
   Ticks end = -1;       ///< results visible, semaphore updated
-  Stall stall = Stall::None;       ///< what delayed it longest
-  CommandId blocker = kNoCommand; ///< the command that it waited for longest
+  Stall stall = Stall::None;      ///< what it waited for last: had that come earlier, it would have started earlier
+  CommandId blocker = kNoCommand; ///< whom it waited for, if that is a command
 };
 
 /// When one DMA transfer was on the wire.
@@ -79,6 +79,7 @@ struct Timeline {
   std::vector<DmaPacket> packets;      ///< with `recordPackets`; `transfer` indexes `transfers`
   std::array<EngineTime, isa::kNumEngines> engines;
   std::vector<Interval> halfClock; ///< when matmuls ran at half rate, joined
+  std::array<Ticks, isa::kNumEngines> handOff{}; ///< a signal's way into each engine
   Ticks end = 0;                   ///< last completion
   Ticks launch = 0;                ///< fixed time around the run, not in `end`
   Ticks dmaActive = 0;     ///< at least one DMA engine busy

@@ -151,7 +151,7 @@ TEST(Profile, LimitIsTheLargestTerm) {
 TEST(Profile, MacsComeFromTheBuildFactsOrTheMatmuls) {
   exe::Executable exe = matrixChain("trn2", {2, 2, 128});
   EXPECT_EQ(summarize(exe, run(exe)).macsFrom, "build facts");
-  const Work stated = countWork(exe);
+  const Work stated = countWork(exe, *isa::device("trn2"));
   exe.build["model_macs"] = std::to_string(stated.macs / 2); // half of the array's work is padding
   Profile padded = summarize(exe, run(exe));
   EXPECT_EQ(padded["model_flops"] * 2, padded["hardware_flops"]);
@@ -165,7 +165,7 @@ TEST(Profile, Fp32CountsFourTimesAgainstThePeak) {
   ProgramBuilder b;
   b.memset(Engine::DVE, sbuf(0, 128, 1024, DType::F32)).signal(0);
   b.matmul(psum(0, 128, 512), sbuf(0, 128, 128, DType::F32), sbuf(512, 128, 512, DType::F32)).wait(0, 1);
-  const Work work = countWork(b.exe);
+  const Work work = countWork(b.exe, *isa::device("trn2"));
   EXPECT_EQ(work.passes(), 4);
   EXPECT_NEAR(limitsOf(work, *isa::device("trn2")).pe, 4 * 512 / 2.4e9, 1e-15);
 }
@@ -179,11 +179,11 @@ TEST(Profile, CompulsoryBytesCountTouchedDataOnce) {
   AP row = hbm(w, 128, 64);
   row.partitionStep = 0; // one row for all partitions
   b.dma(Engine::SP, sbuf(65536, 128, 64), row).signal(3, 16);
-  EXPECT_EQ(countWork(b.exe).compulsoryBytes, 3u * 128 * 64 * 2 + 64 * 2);
+  EXPECT_EQ(countWork(b.exe, *isa::device("trn2")).compulsoryBytes, 3u * 128 * 64 * 2 + 64 * 2);
   for (int i = 0; i < 100; ++i)
     b.dma(Engine::SP, sbuf(0, 128, 4096), hbm(w, 128, 4096));
-  EXPECT_EQ(countWork(b.exe).compulsoryBytes, 1u << 20);
-  EXPECT_EQ(countWork(b.exe).weightBytes, 2u << 20);
+  EXPECT_EQ(countWork(b.exe, *isa::device("trn2")).compulsoryBytes, 1u << 20);
+  EXPECT_EQ(countWork(b.exe, *isa::device("trn2")).weightBytes, 2u << 20);
 }
 
 TEST(Profile, ScratchTrafficIsSpill) {
@@ -233,6 +233,55 @@ TEST(Profile, WritersAreDeterministicAndWellFormed) {
     EXPECT_EQ(html.find(outside), std::string::npos) << outside;
   EXPECT_EQ(html.find("</script>"), html.rfind("</script>"));
   EXPECT_EQ(html.find("/*DATA*/null"), std::string::npos);
+}
+
+TEST(Profile, CriticalPathCoversTheRun) {
+  for (const char *device : {"trn1", "trn2", "trn3"})
+    for (ChainShape shape : {ChainShape{1, 1, 64}, ChainShape{4, 3, 128}, ChainShape{6, 4, 512}}) {
+      exe::Executable exe = matrixChain(device, shape);
+      Timeline timeline = run(exe);
+      Commands commands(exe);
+      Ticks at = 0;
+      for (const PathPiece &piece : criticalPath(commands, timeline)) {
+        EXPECT_EQ(piece.begin, at) << name(piece.kind) << " of " << commands.describe(piece.command);
+        EXPECT_GT(piece.end, piece.begin);
+        at = piece.end;
+      }
+      EXPECT_EQ(at, timeline.end);
+      Profile profile = summarize(exe, timeline);
+      double byKind = 0, byNode = 0;
+      for (const PathRow &row : profile.path)
+        byKind += row.time;
+      for (const NodeRow &row : profile.nodes)
+        byNode += row.critical;
+      EXPECT_NEAR(byKind, profile["total_time"], 1e-12);
+      EXPECT_NEAR(byNode, profile["total_time"], 1e-12);
+    }
+}
+
+TEST(Profile, CriticalPathFollowsTheWaits) {
+  ProgramBuilder b;
+  uint32_t x = b.input("x", 128 * 4096);
+  b.dma(Engine::SP, sbuf(0, 128, 2048), hbm(x, 128, 2048)).signal(0, 16);
+  b.memset(Engine::POOL, sbuf(65536, 128, 8)).signal(1); // early, on no path
+  b.copy(Engine::DVE, sbuf(16384, 128, 2048), sbuf(0, 128, 2048)).wait(0, 16);
+  Timeline timeline = run(b.exe);
+  std::vector<PathKind> kinds;
+  for (const PathPiece &piece : criticalPath(Commands(b.exe), timeline))
+    kinds.push_back(piece.kind);
+  EXPECT_THAT(kinds, testing::ElementsAre(PathKind::DmaStart, PathKind::DmaTransfer, PathKind::DmaFinish,
+                                          PathKind::HandOff, PathKind::Execute));
+}
+
+TEST(Profile, PracticalLimitLiesBetweenTheLimitAndTheRun) {
+  exe::Executable exe = matrixChain("trn2", {24, 6, 512});
+  Profile profile = summarize(exe, run(exe));
+  EXPECT_GE(profile.practicalLimitTime, profile.limitTime * 0.9999999);
+  EXPECT_LE(profile.practicalLimitTime, profile["total_time"]);
+  // 64 columns at least: matmuls of 16 columns pay four times their work.
+  exe::Executable narrow = matrixChain("trn2", {4, 4, 16});
+  Work work = countWork(narrow, *isa::device("trn2"));
+  EXPECT_EQ(work.peCycles, 4u * 16 * 64);
 }
 
 TEST(Profile, EmptyProgram) {
