@@ -29,6 +29,8 @@ struct Operand {
   Laid region;
   bool isTensor = true;
   Value scalar;
+  /// An empty tensor that gives the extents of a window; `region` is empty.
+  bool isShapeOnly = false;
 };
 
 class StructuredEmitter {
@@ -48,6 +50,8 @@ public:
         return failure();
       operands.push_back(*operand);
     }
+    for (OpOperand *table : gatheredTables(structure.op))
+      tables.map(table->get(), emitter.extract(loc, emitter.read(table->get(), Layout::hbm())));
     storage = &emitter.define(structure.op->getResult(0), candidate.result);
     SmallVector<ChunkRange> kept = parts(candidate.partition), contracted = candidate.form == Form::Contraction
                                                                                 ? parts(candidate.contracted)
@@ -102,6 +106,11 @@ private:
     if (!llvm::isa<RankedTensorType>(value.getType())) {
       operand.isTensor = false;
       operand.scalar = value;
+      return operand;
+    }
+    if (isShapeOnly(structure.op, index)) {
+      operand.isTensor = false;
+      operand.isShapeOnly = true;
       return operand;
     }
     unsigned position = 0;
@@ -288,6 +297,17 @@ private:
       };
       for (auto [index, operand] : llvm::enumerate(operands)) {
         SmallVector<AffineExpr> results;
+        if (operand.isShapeOnly) {
+          SmallVector<int64_t> shape;
+          for (auto [extent, expr] : llvm::zip_equal(structure.shapeOf(index), structure.maps[index].getResults()))
+            if (extent != 1) {
+              shape.push_back(extent);
+              results.push_back(expr.replaceDims(loops.lane));
+            }
+          inputs.push_back(tensor::EmptyOp::create(builder, loc, shape, structure.elementTypeOf(index)));
+          addMap(results);
+          continue;
+        }
         if (!operand.isTensor) {
           inputs.push_back(operand.scalar);
           addMap(results);
@@ -328,7 +348,7 @@ private:
                     const ChunkRange &kept) {
     Block *oldBody = structure.body();
     auto body = [&](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
-      IRMapping mapping;
+      IRMapping mapping(tables);
       for (auto [oldArgument, newArgument] : llvm::zip_equal(oldBody->getArguments(), arguments))
         mapping.map(oldArgument, newArgument);
       if (candidate.form == Form::Map && structure.init)
@@ -398,6 +418,8 @@ private:
   Location loc;
   MLIRContext *context;
   SmallVector<Operand> operands;
+  /// Tensors that the body extracts elements from, in HBM.
+  IRMapping tables;
   FormStorage *storage = nullptr;
 };
 } // namespace

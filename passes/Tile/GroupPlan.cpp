@@ -143,6 +143,8 @@ int64_t GroupPlan::join(linalg::LinalgOp op) {
   int64_t latest = -1;
   for (Value input : op.getDpsInputs())
     latest = std::max(latest, latestProducer(input));
+  for (OpOperand *table : gatheredTables(op))
+    latest = std::max(latest, latestProducer(table->get()));
   if (contraction)
     return destination >= 0 && destination >= latest ? destination : startNew(Group::Kind::Contraction);
   if (llvm::isa<linalg::CopyOp>(op) && !ir::spaceOf(op.getDpsInputs()[0].getType()))

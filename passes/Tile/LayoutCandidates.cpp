@@ -33,8 +33,9 @@ SmallVector<OpOperand *> layoutOperands(Operation *op) {
   SmallVector<OpOperand *> operands;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
     for (OpOperand *operand : linalgOp.getDpsInputOperands())
-      if (llvm::isa<RankedTensorType>(operand->get().getType()))
+      if (llvm::isa<RankedTensorType>(operand->get().getType()) && !isShapeOnly(linalgOp, operand->getOperandNumber()))
         operands.push_back(operand);
+    llvm::append_range(operands, gatheredTables(linalgOp));
     return operands;
   }
   for (OpOperand &operand : op->getOpOperands())
@@ -162,7 +163,7 @@ static void addLanewise(const Structure &structure, const LayoutCosts &costs,
     double loads = 0;
     for (unsigned index = 0; index < structure.numInputs() && possible; ++index) {
       Value operand = structure.valueOf(index);
-      if (!llvm::isa<RankedTensorType>(operand.getType()))
+      if (!llvm::isa<RankedTensorType>(operand.getType()) || isShapeOnly(structure.op, index))
         continue;
       if (partition < 0 || elementsOf(shapeOf(operand)) == 1) {
         candidate.operands.push_back(Layout::onChip(Layout::kOneLane));
@@ -179,6 +180,8 @@ static void addLanewise(const Structure &structure, const LayoutCosts &costs,
     }
     if (!possible)
       continue;
+    // Tables are gathered from by DMA.
+    candidate.operands.append(gatheredTables(structure.op).size(), Layout::hbm());
     double elements = steps(structure, [&](int64_t iterator) { return iterator != partition; });
     if (partition >= 0)
       elements *= splitOverPartitions(structure.extents[partition]).chunks;
@@ -193,7 +196,7 @@ static SmallVector<LayoutCandidate> structuredCandidates(linalg::LinalgOp op, co
   std::optional<Structure> structure = Structure::get(op, &reason);
   if (!structure)
     return candidates;
-  if (structure->kind == Structure::Kind::Contraction)
+  if (structure->kind == Structure::Kind::Contraction && gatheredTables(op).empty())
     addContractions(*structure, costs, candidates);
   addLanewise(*structure, costs, candidates);
   return candidates;

@@ -102,4 +102,18 @@ def FormGroupsPass : Pass<"tile-form-groups", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect", "mlir::tensor::TensorDialect"];
 }
 
+def VerifyGroupedPass : Pass<"tile-verify-grouped", "mlir::ModuleOp"> {
+  let summary = "Check the contract of stage grouped";
+  let description = [{
+    *Contract in*: any module.
+
+    *Contract out*: the same module; an error for each breach, by rule (`GroupedContract.h`).
+
+    *Example*: a group with `tensor.extract_slice %x[16, 0] [64, 8] [1, 1]` of a tensor in SBUF is refused:
+    `stage grouped, G5: expected adjacent partitions from 0, 32, 64 or 96 on, but got offset 16 and stride 1`.
+
+    *Not done*: whether operations fit the device's tiles (stage `tiled`).
+  }];
+}
+
 #endif

@@ -46,8 +46,8 @@ const TensorForm *LayoutPlan::form(Value value, const Layout &layout) const {
 /// Whether the op only provides the value with which another one starts, or a shape.
 static bool isOnlyInit(Operation *op) {
   return llvm::isa<linalg::FillOp, tensor::EmptyOp>(op) && llvm::all_of(op->getUses(), [](OpOperand &use) {
-           auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
-           return llvm::isa<linalg::LinalgOp>(use.getOwner()) && user && user.isDpsInit(&use);
+           auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+           return user && (user.isDpsInit(&use) || isShapeOnly(user, use.getOperandNumber()));
          });
 }
 

@@ -52,6 +52,19 @@ std::optional<ConstantTensor> constantTensor(Value value) {
   return succeeded(applied) ? source : std::nullopt;
 }
 
+bool isShapeOnly(linalg::LinalgOp op, unsigned index) {
+  return index < op.getNumDpsInputs() && op->getOperand(index).getDefiningOp<tensor::EmptyOp>() &&
+         op.getBlock()->getArgument(index).use_empty();
+}
+
+SmallVector<OpOperand *> gatheredTables(linalg::LinalgOp op) {
+  SmallVector<OpOperand *> tables;
+  for (Operation &nested : *op.getBlock())
+    if (auto extract = dyn_cast<tensor::ExtractOp>(nested))
+      tables.push_back(&extract.getTensorMutable());
+  return tables;
+}
+
 TypedAttr splatOf(Value value) {
   if (auto fill = value.getDefiningOp<linalg::FillOp>()) {
     Attribute constant;

@@ -53,6 +53,12 @@ struct ConstantTensor {
 std::optional<ConstantTensor> constantTensor(mlir::Value value);
 inline bool isConstantTensor(mlir::Value value) { return constantTensor(value).has_value(); }
 
+/// Whether input `index` of `op` only gives the extents of a window: an empty tensor that the body does not read.
+bool isShapeOnly(mlir::linalg::LinalgOp op, unsigned index);
+
+/// The tensors that the body of `op` extracts single elements from, as operands of those extractions.
+llvm::SmallVector<mlir::OpOperand *> gatheredTables(mlir::linalg::LinalgOp op);
+
 /// The scalar constant with which `value` is filled (a linalg.fill or a splat), if it is.
 mlir::TypedAttr splatOf(mlir::Value value);
 
