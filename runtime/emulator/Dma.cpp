@@ -16,20 +16,10 @@ static void copyRun(uint8_t *to, int64_t toStride, const uint8_t *from, int64_t 
     std::memmove(to, from, n * bytes);
     return;
   }
-  auto loop = [&](auto width) {
+  withElementBytes(bytes, [&](auto width) {
     for (uint64_t i = 0; i < n; ++i, to += toStride, from += fromStride)
       std::memmove(to, from, width());
-  };
-  switch (bytes) {
-  case 1:
-    return loop([] { return std::integral_constant<size_t, 1>::value; });
-  case 2:
-    return loop([] { return std::integral_constant<size_t, 2>::value; });
-  case 4:
-    return loop([] { return std::integral_constant<size_t, 4>::value; });
-  default:
-    return loop([&] { return size_t(bytes); });
-  }
+  });
 }
 
 /// Moves `count` elements, from element `from` of a row of src to element `to` of a row of dst.

@@ -222,16 +222,14 @@ static void copyRow(const View &dst, uint8_t *to, const View &src, uint8_t *from
     std::memmove(to, from, elements * dst.elementBytes);
     return;
   }
-  forPieces(elements, [&](uint64_t begin, uint64_t n) {
-    if (dst.elementBytes <= 4) {
-      uint32_t buffer[kPiece];
+  withElementBytes(dst.elementBytes, [&](auto bytes) {
+    using Element = std::conditional_t<bytes() == 8, uint64_t, std::conditional_t<bytes() == 4, uint32_t,
+                                       std::conditional_t<bytes() == 2, uint16_t, uint8_t>>>;
+    forPieces(elements, [&](uint64_t begin, uint64_t n) {
+      Element buffer[kPiece];
       fetchRaw(src, from, begin, n, buffer);
       putRaw(dst, to, begin, n, buffer);
-      return;
-    }
-    uint64_t buffer[kPiece];
-    fetchRaw(src, from, begin, n, buffer);
-    putRaw(dst, to, begin, n, buffer);
+    });
   });
 }
 

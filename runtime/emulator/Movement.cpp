@@ -65,6 +65,24 @@ absl::StatusOr<Step> decode(Core &core, const isa::NcTransposeDve &inst, isa::En
   });
 }
 
+/// dst[k, p] = src[p, k], through a copy of src.
+template <typename T> static Step transposeStep(const Core &core, const View &dst, const View &src) {
+  return [&core, dst, src] {
+    std::vector<T> values(src.partitions * src.elements);
+    for (uint32_t p = 0; p < src.partitions; ++p)
+      fetchRaw(src, src.row(p), 0, src.elements, values.data() + p * src.elements);
+    forPartitions(core, dst.partitions, dst.elements, [&](uint32_t p) {
+      forPieces(dst.elements, [&](uint64_t begin, uint64_t n) {
+        T row[kPiece];
+        for (uint64_t k = 0; k < n; ++k)
+          row[k] = values[(begin + k) * src.elements + p];
+        putRaw(dst, dst.row(p), begin, n, row);
+      });
+    });
+    return absl::OkStatus();
+  };
+}
+
 absl::StatusOr<Step> decode(Core &core, const isa::NcTranspose &inst, isa::Engine) {
   TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
   TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
@@ -72,15 +90,11 @@ absl::StatusOr<Step> decode(Core &core, const isa::NcTranspose &inst, isa::Engin
     return absl::InvalidArgumentError("nc_transpose: expected equal element types");
   if (absl::Status status = expectShape(dst, static_cast<uint32_t>(src.elements), src.partitions); !status.ok())
     return status;
-  return Step([dst, src] {
-    std::vector<uint64_t> values = fetchAll(src), row(dst.elements);
-    for (uint32_t p = 0; p < dst.partitions; ++p) {
-      for (uint64_t k = 0; k < dst.elements; ++k)
-        row[k] = values[k * src.elements + p];
-      putRaw(dst, dst.row(p), 0, dst.elements, row.data());
-    }
-    return absl::OkStatus();
-  });
+  if (dst.elementBytes == 2)
+    return transposeStep<uint16_t>(core, dst, src);
+  if (dst.elementBytes == 4)
+    return transposeStep<uint32_t>(core, dst, src);
+  return absl::InvalidArgumentError("nc_transpose: expected elements of 2 or 4 bytes");
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,7 +19,7 @@ using isa::DType;
 // tensor_reduce
 //===----------------------------------------------------------------------===//
 
-/// Elements that make one result, counted along the row.
+/// One result from elements [first, first + count) of the row.
 static void reduceLong(const Kernels &kernels, AluOp op, const View &src, uint8_t *row, uint64_t first, uint64_t count,
                        float *result) {
   LaneSum sum(kernels, op);
@@ -30,21 +30,37 @@ static void reduceLong(const Kernels &kernels, AluOp op, const View &src, uint8_
   *result = sum.finish();
 }
 
-/// At most 16 elements a result: lane r of all results is a row of its own, so the work is vectorised over results.
-/// Combining with a lane that got no element is left out; it would not change a bit.
-static void reduceShort(const Kernels &kernels, AluOp op, const View &src, uint8_t *row, uint64_t first, uint64_t count,
-                        uint64_t results, float *result) {
-  alignas(64) float buffer[kPiece], lanes[kReduceLanes][kPiece / 2];
-  const float *values = fetch(kernels, src, row, first * count, results * count, buffer);
+/// At most 16 elements a result: lane r of all results is a row of its own (lanes[r] visits them), so the work is
+/// vectorised over results. Combining with a lane that got no element is left out; it would not change a bit.
+static void reduceShort(const Kernels &kernels, AluOp op, const std::vector<View> &lanes, uint32_t partition,
+                        uint64_t first, uint64_t results, float *result) {
+  alignas(64) float values[kReduceLanes][kPiece];
+  const uint64_t count = lanes.size();
   for (uint64_t lane = 0; lane < count; ++lane) {
-    kernels.load(DType::F32, reinterpret_cast<const uint8_t *>(values + lane), int64_t(count * sizeof(float)), results,
-                 lanes[lane]);
-    kernels.binaryScalar(op, lanes[lane], identityOf(op), /*reverse=*/true, lanes[lane], results);
+    const float *row = fetch(kernels, lanes[lane], lanes[lane].row(partition), first, results, values[lane]);
+    kernels.binaryScalar(op, row, identityOf(op), /*reverse=*/true, values[lane], results);
   }
   for (uint64_t width = kReduceLanes / 2; width; width /= 2)
     for (uint64_t lane = 0; lane < width && lane + width < count; ++lane)
-      kernels.binary(op, lanes[lane], lanes[lane + width], lanes[lane], results);
-  std::copy_n(lanes[0], results, result);
+      kernels.binary(op, values[lane], values[lane + width], values[lane], results);
+  std::copy_n(values[0], results, result);
+}
+
+/// The views of reduceShort: the kept dimensions of src, from each of its reduced positions on.
+static absl::StatusOr<std::vector<View>> laneViews(const Core &core, const isa::AP &src, int axes, uint64_t count) {
+  std::vector<View> lanes;
+  for (uint64_t lane = 0; lane < count; ++lane) {
+    isa::AP ap = src;
+    uint64_t rest = lane;
+    for (int d = src.rank; d-- > src.rank - axes;) {
+      ap.address += uint64_t(int64_t(rest % src.dims[d].count) * src.dims[d].step * int64_t(src.bytes()));
+      rest /= src.dims[d].count;
+    }
+    ap.rank = uint8_t(src.rank - axes);
+    TRN_ASSIGN_OR_RETURN(view, core.view(ap, AccessMode::Read));
+    lanes.push_back(view);
+  }
+  return lanes;
 }
 
 /// x0 - x1 - x2 ...: the only operator whose first element is special.
@@ -94,22 +110,24 @@ absl::StatusOr<Step> decode(Core &core, const isa::TensorReduce &inst, isa::Engi
       return absl::InvalidArgumentError("tensor_reduce: expected equal integer types of at most 32 bits");
     return integerReduce(core, inst.op, dst, src, count);
   }
-  return Step([&core, &kernels = core.kernels(), op = inst.op, dst, src, count, negate = inst.negate] {
-    // Results that fit with all their elements into one piece.
-    const uint64_t together = count <= kReduceLanes && op != AluOp::Subtract ? std::min(kPiece / count, kPiece / 2) : 1;
+  std::vector<View> lanes;
+  if (count <= kReduceLanes && inst.op != AluOp::Subtract) {
+    TRN_ASSIGN_OR_RETURN(views, laneViews(core, inst.src, inst.axes, count));
+    lanes = std::move(views);
+  }
+  return Step([&core, &kernels = core.kernels(), op = inst.op, dst, src, count, lanes, negate = inst.negate] {
     forPartitions(core, src.partitions, src.elements, [&](uint32_t p) {
       uint8_t *in = src.row(p), *out = dst.row(p);
       forPieces(dst.elements, [&](uint64_t begin, uint64_t n) {
         alignas(64) float result[kPiece];
-        for (uint64_t j = 0; j < n; j += together) {
-          uint64_t results = std::min(together, n - j);
-          if (op == AluOp::Subtract)
-            reduceSubtract(kernels, src, in, (begin + j) * count, count, result + j);
-          else if (count <= kReduceLanes)
-            reduceShort(kernels, op, src, in, begin + j, count, results, result + j);
-          else
-            reduceLong(kernels, op, src, in, (begin + j) * count, count, result + j);
-        }
+        if (!lanes.empty())
+          reduceShort(kernels, op, lanes, p, begin, n, result);
+        else
+          for (uint64_t j = 0; j < n; ++j)
+            if (op == AluOp::Subtract)
+              reduceSubtract(kernels, src, in, (begin + j) * count, count, result + j);
+            else
+              reduceLong(kernels, op, src, in, (begin + j) * count, count, result + j);
         if (negate)
           kernels.binaryScalar(AluOp::Multiply, result, -1.0f, false, result, n);
         put(kernels, dst, out, begin, n, result);

@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/emulator/Core.h"
 #include "runtime/emulator/View.h"
+#include <cstring>
+#include <type_traits>
 
 namespace trn::rt {
 
@@ -43,20 +45,48 @@ inline void put(const Kernels &kernels, const View &view, uint8_t *row, uint64_t
   });
 }
 
+/// Calls use(integral constant) with the element size, so that copies of one element are single moves.
+template <typename Use> void withElementBytes(unsigned bytes, Use use) {
+  switch (bytes) {
+  case 1:
+    return use(std::integral_constant<size_t, 1>());
+  case 2:
+    return use(std::integral_constant<size_t, 2>());
+  case 4:
+    return use(std::integral_constant<size_t, 4>());
+  default:
+    return use(std::integral_constant<size_t, 8>());
+  }
+}
+
 /// Reads elements as they are, zero extended to T; sizeof(T) >= view.elementBytes.
 template <typename T> void fetchRaw(const View &view, uint8_t *row, uint64_t begin, uint64_t n, T *values) {
-  forRuns(view, row, begin, n, [&](uint8_t *run, uint64_t count, uint64_t done) {
-    for (uint64_t i = 0; i < count; ++i, run += view.inner().stride) {
-      T value = 0;
-      std::memcpy(&value, run, view.elementBytes);
-      values[done + i] = value;
-    }
+  withElementBytes(view.elementBytes, [&](auto bytes) {
+    forRuns(view, row, begin, n, [&](uint8_t *run, uint64_t count, uint64_t done) {
+      const int64_t stride = view.inner().stride;
+      if (bytes() == sizeof(T) && stride == int64_t(sizeof(T))) {
+        std::memcpy(values + done, run, count * sizeof(T));
+        return;
+      }
+      for (uint64_t i = 0; i < count; ++i, run += stride) {
+        T value = 0;
+        std::memcpy(&value, run, std::min(bytes(), sizeof(T)));
+        values[done + i] = value;
+      }
+    });
   });
 }
 template <typename T> void putRaw(const View &view, uint8_t *row, uint64_t begin, uint64_t n, const T *values) {
-  forRuns(view, row, begin, n, [&](uint8_t *run, uint64_t count, uint64_t done) {
-    for (uint64_t i = 0; i < count; ++i, run += view.inner().stride)
-      std::memcpy(run, values + done + i, view.elementBytes);
+  withElementBytes(view.elementBytes, [&](auto bytes) {
+    forRuns(view, row, begin, n, [&](uint8_t *run, uint64_t count, uint64_t done) {
+      const int64_t stride = view.inner().stride;
+      if (bytes() == sizeof(T) && stride == int64_t(sizeof(T))) {
+        std::memcpy(run, values + done, count * sizeof(T));
+        return;
+      }
+      for (uint64_t i = 0; i < count; ++i, run += stride)
+        std::memcpy(run, values + done + i, std::min(bytes(), sizeof(T)));
+    });
   });
 }
 

@@ -15,8 +15,9 @@
 namespace trn::rt::TRN_KERNELS {
 namespace {
 
-/// Two vectors wide: with kRows rows the accumulators fill the register file and each loaded `b` is used kRows times.
-constexpr int kPanelVectors = kWidth == 1 ? 4 : 2;
+/// Two vectors wide (three lanes on the scalar path): the accumulators of a block fill the register file, and each
+/// loaded vector of `b` is used once per row.
+constexpr int kPanelVectors = kWidth == 1 ? 3 : 2;
 constexpr int kPanelCols = kPanelVectors * kWidth;
 
 inline F canonicalNan(F x) { return select(isNan(x), splat(__builtin_nanf("")), x); }

@@ -18,7 +18,7 @@ const trn::rt::Kernels &trn::rt::scalarKernels() {
                                 binaryScalar,
                                 activation,
                                 reduce,
-                                {4, kPanelCols, runPanel<true, 4>},
+                                {2, kPanelCols, runPanel<true, 2>},
                                 {4, kPanelCols, runPanel<false, 4>}};
   return table;
 }
