@@ -161,7 +161,8 @@ void InstReader::readInts(const isa::AttrInfo &info, MutableArrayRef<int32_t> va
   for (auto [value, number] : llvm::zip(values, attr.asArrayRef())) {
     value = number;
     if (value < info.low || value > info.high) {
-      error() << "attribute '" << info.name << "': expected " << info.low << " to " << info.high << ", but got " << value;
+      error() << "attribute '" << info.name << "': expected " << info.low << " to " << info.high << ", but got "
+              << value;
       return;
     }
   }
@@ -188,9 +189,11 @@ static LogicalResult report(Operation *op, ArrayRef<isa::Violation> violations) 
 static LogicalResult verifyDeclaredAttributes(InstructionOpInterface op, const isa::DeviceInfo &device) {
   unsigned memrefs = llvm::count_if(op->getOperandTypes(), [](Type type) { return llvm::isa<BaseMemRefType>(type); });
   if (ArrayAttr aps = op.getApsAttr(); aps && aps.size() != memrefs)
-    return op->emitOpError("expected one #trn.ap in 'aps' per memref operand (") << memrefs << "), but got " << aps.size();
+    return op->emitOpError("expected one #trn.ap in 'aps' per memref operand (")
+           << memrefs << "), but got " << aps.size();
   if (std::optional<uint32_t> ring = op.getRing(); ring && (!op.isDma() || *ring >= device.dmaRings))
-    return op->emitOpError("expected a ring below ") << device.dmaRings << " on DMA instructions only, but got " << *ring;
+    return op->emitOpError("expected a ring below ")
+           << device.dmaRings << " on DMA instructions only, but got " << *ring;
   WaitAttr wait = op.getWaitAttr();
   if (wait && (wait.getSemaphore() >= device.semaphores || wait.getValue() > device.semaphoreMax))
     return op->emitOpError("expected a semaphore below ")
@@ -221,7 +224,7 @@ LogicalResult trn::ir::detail::verifyInstruction(InstructionOpInterface op, cons
 //===----------------------------------------------------------------------===//
 
 void trn::ir::detail::instructionEffects(InstructionOpInterface op, bool readsDestination,
-                                SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+                                         SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   bool touchesMemory = false;
   for (OpOperand &operand : op->getOpOperands()) {
     const isa::OperandInfo *info = op.getOperandInfo(operand.getOperandNumber());

@@ -12,8 +12,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
-#include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <optional>
 
@@ -72,8 +72,8 @@ std::optional<isa::DType> dtypeOf(mlir::Type elementType);
 mlir::Type elementTypeOf(mlir::MLIRContext *context, isa::DType type);
 
 /// The access pattern that visits all of a memref in order: dimension 0 is the partition (HBM: the row). Null, with a
-/// reason, when the type has no such pattern: dynamic sizes, no space, more than four free dimensions that do not merge,
-/// an offset that is dynamic unless `anyOffset`.
+/// reason, when the type has no such pattern: dynamic sizes, no space, more than four free dimensions that do not
+/// merge, an offset that is dynamic unless `anyOffset`.
 mlir::FailureOr<APAttr> accessPatternOf(mlir::MemRefType type, std::string &reason, bool anyOffset = false);
 
 /// The row of ScalarOps.td that computes a scalar operation of arith, math or trn; null when there is none.

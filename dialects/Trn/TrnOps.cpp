@@ -102,7 +102,8 @@ LogicalResult ScalarOp::verify() {
          << isa::name(getFunc()) << "'; use math." << isa::name(getFunc()) << " or an arith operation";
 }
 
-/// The function in double precision; none for those that are composed elsewhere. The formulas are those of ScalarOps.td.
+/// The function in double precision; none for those that are composed elsewhere. The formulas are those of
+/// ScalarOps.td.
 static std::optional<double> evaluate(isa::ActivationFunc func, double x) {
   auto sigmoid = [](double v) { return 1.0 / (1.0 + std::exp(-v)); };
   auto softplus = [](double v) { return std::max(v, 0.0) + std::log1p(std::exp(-std::abs(v))); };

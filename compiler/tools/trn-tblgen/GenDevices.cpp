@@ -23,13 +23,15 @@ static bool emitDefs(const RecordKeeper &records, raw_ostream &os) {
   emitSourceFileHeader("Devices, generated from dialects/Trn/ISA/Devices.td", os, records);
   os << "static constexpr DeviceInfo kDevices[] = {\n";
   for (const Record *device : records.getAllDerivedDefinitions("Device")) {
-    os << "  {" << quoted(device->getValueAsString("name")) << ", " << quoted(device->getValueAsString("title")) << ",\n";
+    os << "  {" << quoted(device->getValueAsString("name")) << ", " << quoted(device->getValueAsString("title"))
+       << ",\n";
     for (const Record *field : deviceFields(records)) {
       const Record *fact = findFact(device, field);
       if (!fact)
-        PrintFatalError(device->getLoc(), "device '" + device->getValueAsString("name") + "' does not state '" + field->getName() + "'");
-      os << "   " << fact->getValueAsInt("value") << ", // " << field->getName() << ": " << fact->getValueAsString("grade")
-         << " (" << fact->getValueAsString("place") << ")\n";
+        PrintFatalError(device->getLoc(),
+                        "device '" + device->getValueAsString("name") + "' does not state '" + field->getName() + "'");
+      os << "   " << fact->getValueAsInt("value") << ", // " << field->getName() << ": "
+         << fact->getValueAsString("grade") << " (" << fact->getValueAsString("place") << ")\n";
     }
     os << "  },\n";
   }

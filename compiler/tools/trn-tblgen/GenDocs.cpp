@@ -44,8 +44,9 @@ static void emitOperands(raw_ostream &os, const InstRecord &inst) {
     return;
   os << "| operand | role | memory | element types | free dimensions |\n|---|---|---|---|---|\n";
   for (const OperandRecord &operand : inst.operands) {
-    os << "| `" << operand.name << "`" << (operand.optional ? " (optional)" : "") << " | " << operand.role.lower() << " | "
-       << lowered(operand.spaces) << (operand.scalar ? ", or an immediate" : "") << " | " << typesOf(operand) << " | ";
+    os << "| `" << operand.name << "`" << (operand.optional ? " (optional)" : "") << " | " << operand.role.lower()
+       << " | " << lowered(operand.spaces) << (operand.scalar ? ", or an immediate" : "") << " | " << typesOf(operand)
+       << " | ";
     if (operand.scalar)
       os << "one value per partition";
     else
@@ -94,15 +95,16 @@ static void emitCosts(raw_ostream &os, const InstRecord &inst) {
 
 static void emitInstruction(raw_ostream &os, const InstRecord &inst) {
   os << "### `" << inst.mnemonic << "`\n\nCode " << format_hex(inst.opcode, 4) << " · engines "
-     << join(inst.engines, ", ") << " · from core version " << inst.since << (inst.isDma ? " · transfer" : "") << "\n\n**"
-     << inst.summary << ".** " << unindented(inst.description) << "\n\nSource: " << inst.source << "\n\n";
+     << join(inst.engines, ", ") << " · from core version " << inst.since << (inst.isDma ? " · transfer" : "")
+     << "\n\n**" << inst.summary << ".** " << unindented(inst.description) << "\n\nSource: " << inst.source << "\n\n";
   emitOperands(os, inst);
   emitAttributes(os, inst);
   emitRules(os, inst);
   emitCosts(os, inst);
 }
 
-static const char *const kHeader = R"(<!-- Generated from dialects/Trn/ISA by trn-tblgen -gen-isa-docs: do not edit. Target: isa-docs. -->
+static const char *const kHeader =
+    R"(<!-- Generated from dialects/Trn/ISA by trn-tblgen -gen-isa-docs: do not edit. Target: isa-docs. -->
 # The instruction set
 
 Instructions of one core, as the compiler emits them and the emulated device executes them. The records in
@@ -127,7 +129,7 @@ integers of *compute*.
 | 2 | each element type is one that its record names; fp8e4fn from core version 4 on | records, EVRF051 |
 | 3 | no more free dimensions than the record allows | A2 |
 | 4 | at most 128 partitions | A2 |
-| 5 | more than 64 partitions start at 0, more than 32 at 0 or 64, others at a multiple of 32 (address phase) | A2 |
+| 5 | more than 64 partitions start at 0, more than 32 at 0 or 64, others at a multiple of 32; transfers start anywhere (address phase) | A2 |
 | 6 | at most 65,536 elements per partition in SBUF, 4,096 in PSUM | A2 |
 | 7 | steps are 16-bit signed, counts 16-bit unsigned (not in transfers) | A2 |
 | 8 | all bytes lie inside the usable part of a partition (address phase) | A2, KLR |
@@ -165,7 +167,8 @@ static void emitEnumTables(raw_ostream &os, const RecordKeeper &records) {
   auto sorted = [&](StringRef name) {
     ArrayRef<const Record *> all = records.getAllDerivedDefinitions(name);
     std::vector<const Record *> list(all.begin(), all.end());
-    llvm::sort(list, [](const Record *a, const Record *b) { return a->getValueAsInt("value") < b->getValueAsInt("value"); });
+    llvm::sort(list,
+               [](const Record *a, const Record *b) { return a->getValueAsInt("value") < b->getValueAsInt("value"); });
     return list;
   };
   os << "## Operators (`#trn.alu`)\n\nEngines are those of elementwise instructions; ACT from core version 3 on.\n\n"
@@ -185,7 +188,8 @@ static void emitEnumTables(raw_ostream &os, const RecordKeeper &records) {
 
 static void emitScalarOps(raw_ostream &os, const RecordKeeper &records) {
   os << "\n## Scalar operations\n\nWhat computes a scalar operation of the compiler's IR elementwise. An operation "
-        "without a row is composed or refused.\n\n| operation | operator | activation | accuracy |\n|---|---|---|---|\n";
+        "without a row is composed or refused.\n\n| operation | operator | activation | accuracy "
+        "|\n|---|---|---|---|\n";
   std::map<std::string, const Record *> rows;
   for (const Record *row : records.getAllDerivedDefinitions("ScalarOp"))
     rows[row->getValueAsString("key").str()] = row;
@@ -219,8 +223,10 @@ static bool emitDocs(const RecordKeeper &records, raw_ostream &os) {
 
 static bool emitDeviceDocs(const RecordKeeper &records, raw_ostream &os) {
   ArrayRef<const Record *> devices = records.getAllDerivedDefinitions("Device");
-  os << "<!-- Generated from dialects/Trn/ISA/Devices.td by trn-tblgen -gen-device-docs: do not edit. Target: isa-docs. "
-        "-->\n# Targets\n\nEvery number about a machine that compiler and emulated device use. Grades: *documented* by AWS, "
+  os << "<!-- Generated from dialects/Trn/ISA/Devices.td by trn-tblgen -gen-device-docs: do not edit. Target: "
+        "isa-docs. "
+        "-->\n# Targets\n\nEvery number about a machine that compiler and emulated device use. Grades: *documented* by "
+        "AWS, "
         "*measured* from public profiler dumps, *inferred* from those, *ours* where nobody says. Without an own "
         "statement trn1 and trn2 take inf2's value and trn3 takes trn2's. Abbreviations: Devices.td.\n\n";
   for (const Record *device : devices)

@@ -20,14 +20,16 @@ using namespace trn::tblgen;
 static std::vector<const Record *> cases(const RecordKeeper &records, StringRef className) {
   ArrayRef<const Record *> all = records.getAllDerivedDefinitions(className);
   std::vector<const Record *> result(all.begin(), all.end());
-  llvm::sort(result, [](const Record *a, const Record *b) { return a->getValueAsInt("value") < b->getValueAsInt("value"); });
+  llvm::sort(result,
+             [](const Record *a, const Record *b) { return a->getValueAsInt("value") < b->getValueAsInt("value"); });
   return result;
 }
 
 static std::string mask(ArrayRef<StringRef> names, StringRef enumName) {
   if (names.empty())
     return "0";
-  return join(map_range(names, [&](StringRef name) { return ("maskOf(" + enumName + "::" + name + ")").str(); }), " | ");
+  return join(map_range(names, [&](StringRef name) { return ("maskOf(" + enumName + "::" + name + ")").str(); }),
+              " | ");
 }
 
 //===----------------------------------------------------------------------===//
@@ -44,8 +46,8 @@ static void emitEnum(raw_ostream &os, StringRef name, StringRef doc, ArrayRef<co
 }
 
 static void emitStruct(raw_ostream &os, const InstRecord &inst) {
-  os << "/// " << inst.summary << "\nstruct " << inst.structName << " {\n  static constexpr Opcode kOpcode = Opcode::"
-     << inst.structName << ";\n";
+  os << "/// " << inst.summary << "\nstruct " << inst.structName
+     << " {\n  static constexpr Opcode kOpcode = Opcode::" << inst.structName << ";\n";
   if (!inst.operands.empty())
     os << "  static const OperandInfo kOperands[" << inst.operands.size() << "];\n";
   if (!inst.attrs.empty())
@@ -80,7 +82,8 @@ static bool emitDecls(const RecordKeeper &records, raw_ostream &os) {
   int64_t sets = 0;
   for (const Record *func : records.getAllDerivedDefinitions("ActivationFunc"))
     sets = std::max(sets, func->getValueAsInt("tableSet") + 1);
-  os << "/// Activation table sets; set 0 needs no load.\nconstexpr int32_t kNumActivationTableSets = " << sets << ";\n\n";
+  os << "/// Activation table sets; set 0 needs no load.\nconstexpr int32_t kNumActivationTableSets = " << sets
+     << ";\n\n";
 
   os << "/// Instruction numbers in executables: never reused.\nenum class Opcode : uint16_t {\n";
   for (const InstRecord &inst : insts)
@@ -96,6 +99,21 @@ static bool emitDecls(const RecordKeeper &records, raw_ostream &os) {
 //===----------------------------------------------------------------------===//
 // Definitions
 //===----------------------------------------------------------------------===//
+
+/// The row of an enumerator in its table of facts, as a jump table.
+static void emitIndex(raw_ostream &os, StringRef enumName, ArrayRef<std::string> symbols) {
+  os << "static unsigned indexOf(" << enumName << " value) {\n  switch (value) {\n";
+  for (auto [index, symbol] : enumerate(symbols))
+    os << "  case " << enumName << "::" << symbol << ": return " << index << ";\n";
+  os << "  }\n  assert(false && \"not an enumerator\");\n  return 0;\n}\n\n";
+}
+
+static std::vector<std::string> symbolsOf(ArrayRef<const Record *> values) {
+  std::vector<std::string> symbols;
+  for (const Record *value : values)
+    symbols.push_back(value->getValueAsString("symbol").str());
+  return symbols;
+}
 
 static void emitEnumFunctions(raw_ostream &os, StringRef name, ArrayRef<const Record *> values) {
   os << "const char *name(" << name << " value) {\n  switch (value) {\n";
@@ -113,6 +131,7 @@ static void emitEnumFunctions(raw_ostream &os, StringRef name, ArrayRef<const Re
 }
 
 static void emitAluInfos(raw_ostream &os, ArrayRef<const Record *> ops) {
+  emitIndex(os, "AluOp", symbolsOf(ops));
   os << "static constexpr AluOpInfo kAluOps[] = {\n";
   for (const Record *op : ops)
     os << "  {AluOp::" << op->getValueAsString("symbol") << ", AluKind::" << camel(op->getValueAsString("kind"), true)
@@ -122,19 +141,21 @@ static void emitAluInfos(raw_ostream &os, ArrayRef<const Record *> ops) {
 }
 
 static void emitActivationInfos(raw_ostream &os, ArrayRef<const Record *> funcs) {
+  emitIndex(os, "ActivationFunc", symbolsOf(funcs));
   auto bound = [](StringRef text, StringRef infinity) { return text.empty() ? infinity : text; };
   os << "static constexpr ActivationInfo kActivations[] = {\n";
   for (const Record *func : funcs)
     os << "  {ActivationFunc::" << func->getValueAsString("symbol") << ", " << func->getValueAsInt("tableSet") << ", "
-       << bound(func->getValueAsString("low"), "-kInfinity") << ", " << bound(func->getValueAsString("high"), "kInfinity")
-       << ", " << quoted(func->getValueAsString("doc")) << "},\n";
+       << bound(func->getValueAsString("low"), "-kInfinity") << ", "
+       << bound(func->getValueAsString("high"), "kInfinity") << ", " << quoted(func->getValueAsString("doc")) << "},\n";
   os << "};\n\n";
 }
 
 static void emitScalarOps(raw_ostream &os, const RecordKeeper &records) {
   ArrayRef<const Record *> all = records.getAllDerivedDefinitions("ScalarOp");
   std::vector<const Record *> rows(all.begin(), all.end());
-  llvm::sort(rows, [](const Record *a, const Record *b) { return a->getValueAsString("key") < b->getValueAsString("key"); });
+  llvm::sort(rows,
+             [](const Record *a, const Record *b) { return a->getValueAsString("key") < b->getValueAsString("key"); });
   os << "static const ScalarOpInfo kScalarOps[] = {\n";
   for (const Record *row : rows) {
     os << "  {" << quoted(row->getValueAsString("key")) << ", " << row->getValueAsInt("arity") << ", ";
@@ -176,10 +197,16 @@ static void emitTables(raw_ostream &os, ArrayRef<InstRecord> insts) {
       os << "};\n";
     }
   }
-  os << "\nstatic const InstInfo kInstructions[] = {\n";
+  std::vector<std::string> names;
+  for (const InstRecord &inst : insts)
+    names.push_back(inst.structName);
+  os << "\n";
+  emitIndex(os, "Opcode", names);
+  os << "static const InstInfo kInstructions[] = {\n";
   for (const InstRecord &inst : insts) {
     auto span = [&](StringRef table, size_t size) {
-      return size ? "{" + inst.structName + "::" + table.str() + ", " + std::to_string(size) + "}" : std::string("{nullptr, 0}");
+      return size ? "{" + inst.structName + "::" + table.str() + ", " + std::to_string(size) + "}"
+                  : std::string("{nullptr, 0}");
     };
     os << "  {Opcode::" << inst.structName << ", " << quoted(inst.mnemonic) << ", " << quoted(inst.summary)
        << ", static_cast<uint8_t>(" << mask(inst.engines, "Engine") << "), " << inst.since << ", "
@@ -228,7 +255,9 @@ static void emitRules(raw_ostream &os, const InstRecord &inst) {
   emitBindings(os, inst);
   for (const RuleRecord &rule : inst.rules) {
     // An Address check includes the Shape rules; Engine rules are asked for alone.
-    StringRef when = rule.phase == "Shape" ? "phase != Phase::Engine" : rule.phase == "Address" ? "phase == Phase::Address" : "phase == Phase::Engine";
+    StringRef when = rule.phase == "Shape"     ? "phase != Phase::Engine"
+                     : rule.phase == "Address" ? "phase == Phase::Address"
+                                               : "phase == Phase::Engine";
     os << "  if (" << when << " && !(" << rule.expr << "))\n    out.push_back({" << rule.number << ", "
        << messageExpr(rule.message) << ", " << quoted(rule.source) << "});\n";
   }
@@ -251,7 +280,8 @@ static void emitCost(raw_ostream &os, const InstRecord &inst) {
 }
 
 static bool emitDefs(const RecordKeeper &records, raw_ostream &os) {
-  emitSourceFileHeader("Instruction tables, rules and costs, generated from the records in dialects/Trn/ISA", os, records);
+  emitSourceFileHeader("Instruction tables, rules and costs, generated from the records in dialects/Trn/ISA", os,
+                       records);
   std::vector<InstRecord> insts = instructions(records);
   emitEnumFunctions(os, "AluOp", cases(records, "AluOp"));
   emitEnumFunctions(os, "ActivationFunc", cases(records, "ActivationFunc"));

@@ -123,7 +123,9 @@ static InstRecord readInst(const Record *def) {
 }
 
 static void check(const InstRecord &inst) {
-  auto fatal = [&](const Twine &text) { PrintFatalError(inst.def->getLoc(), "instruction '" + inst.mnemonic + "': " + text); };
+  auto fatal = [&](const Twine &text) {
+    PrintFatalError(inst.def->getLoc(), "instruction '" + inst.mnemonic + "': " + text);
+  };
   if (inst.opClass != inst.structName + "Op")
     fatal("expected the record's name '" + inst.structName + "Op' but got '" + inst.opClass + "'");
   if (inst.summary.empty() || inst.description.trim().empty() || inst.source.empty())

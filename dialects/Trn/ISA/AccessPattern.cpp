@@ -17,20 +17,30 @@ struct DTypeRow {
 };
 
 constexpr DTypeRow kDTypes[] = {
-    {DType::U64, 8, false, "uint64"},   {DType::I8, 1, false, "int8"},    {DType::U8, 1, false, "uint8"},
-    {DType::I16, 2, false, "int16"},    {DType::U16, 2, false, "uint16"}, {DType::BF16, 2, true, "bf16"},
-    {DType::F16, 2, true, "fp16"},      {DType::I32, 4, false, "int32"},  {DType::U32, 4, false, "uint32"},
-    {DType::F32, 4, true, "fp32"},      {DType::F32R, 4, true, "fp32r"},  {DType::I64, 8, false, "int64"},
-    {DType::F8E3, 1, true, "fp8e3"},    {DType::F8E4, 1, true, "fp8e4"},  {DType::F8E5, 1, true, "fp8e5"},
-    {DType::TF32, 4, true, "tf32"},     {DType::F8E4FN, 1, true, "fp8e4fn"},
-    {DType::F8E8, 1, true, "fp8e8"},    {DType::BOOL, 1, false, "bool"},
+    {DType::U64, 8, false, "uint64"}, {DType::I8, 1, false, "int8"},       {DType::U8, 1, false, "uint8"},
+    {DType::I16, 2, false, "int16"},  {DType::U16, 2, false, "uint16"},    {DType::BF16, 2, true, "bf16"},
+    {DType::F16, 2, true, "fp16"},    {DType::I32, 4, false, "int32"},     {DType::U32, 4, false, "uint32"},
+    {DType::F32, 4, true, "fp32"},    {DType::F32R, 4, true, "fp32r"},     {DType::I64, 8, false, "int64"},
+    {DType::F8E3, 1, true, "fp8e3"},  {DType::F8E4, 1, true, "fp8e4"},     {DType::F8E5, 1, true, "fp8e5"},
+    {DType::TF32, 4, true, "tf32"},   {DType::F8E4FN, 1, true, "fp8e4fn"}, {DType::F8E8, 1, true, "fp8e8"},
+    {DType::BOOL, 1, false, "bool"},
 };
 
+/// Codes are below 64; 0 marks a code without a row. `byteSize` is asked for each operand of each instruction.
+struct DTypeIndex {
+  uint8_t rows[64] = {};
+
+  constexpr DTypeIndex() {
+    for (unsigned i = 0; i < sizeof(kDTypes) / sizeof(kDTypes[0]); ++i)
+      rows[static_cast<unsigned>(kDTypes[i].type)] = static_cast<uint8_t>(i + 1);
+  }
+};
+constexpr DTypeIndex kDTypeIndex;
+
 const DTypeRow *find(DType type) {
-  for (const DTypeRow &row : kDTypes)
-    if (row.type == type)
-      return &row;
-  return nullptr;
+  unsigned code = static_cast<unsigned>(type);
+  unsigned row = code < 64 ? kDTypeIndex.rows[code] : 0;
+  return row ? &kDTypes[row - 1] : nullptr;
 }
 
 constexpr const char *kSpaces[] = {"hbm", "sbuf", "psum"};
@@ -145,7 +155,8 @@ int64_t AP::maxOffset() const {
 std::string AP::str() const {
   std::string text = name(space);
   if (space == Space::HBM)
-    text += "#" + std::to_string(buffer) + "[" + std::to_string(partitions) + " x " + std::to_string(partitionStep) + "]";
+    text +=
+        "#" + std::to_string(buffer) + "[" + std::to_string(partitions) + " x " + std::to_string(partitionStep) + "]";
   else
     text += "[" + std::to_string(startPartition) + ":" + std::to_string(startPartition + partitions) + "]";
   text += "@" + std::to_string(address) + " " + name(dtype);

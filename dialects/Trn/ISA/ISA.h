@@ -176,7 +176,8 @@ struct Violation {
 /// Appends every rule of the phase that the instruction breaks on the device. Patterns must be well formed.
 void validate(const Instruction &inst, const DeviceInfo &device, Phase phase, std::vector<Violation> &violations);
 /// Appends what forbids the instruction on that engine: rules 16 to 19 and the record's Engine rules.
-void validateEngine(const Instruction &inst, Engine engine, const DeviceInfo &device, std::vector<Violation> &violations);
+void validateEngine(const Instruction &inst, Engine engine, const DeviceInfo &device,
+                    std::vector<Violation> &violations);
 /// True when validateEngine finds nothing.
 bool runsOn(const Instruction &inst, Engine engine, const DeviceInfo &device);
 

@@ -24,18 +24,10 @@ std::string print(float value) {
   return text;
 }
 
-/// The entry of a table of enumeration facts. A value that is no enumerator never gets here: decode refuses it.
-template <class Info, size_t N, class Key> static const Info &find(const Info (&table)[N], Key Info::*key, Key value) {
-  for (const Info &entry : table)
-    if (entry.*key == value)
-      return entry;
-  assert(false && "not an enumerator");
-  return table[0];
-}
-
-const InstInfo &info(Opcode opcode) { return find(kInstructions, &InstInfo::opcode, opcode); }
-const AluOpInfo &info(AluOp op) { return find(kAluOps, &AluOpInfo::op, op); }
-const ActivationInfo &info(ActivationFunc func) { return find(kActivations, &ActivationInfo::func, func); }
+// A value that is no enumerator never gets here: decode refuses it.
+const InstInfo &info(Opcode opcode) { return kInstructions[indexOf(opcode)]; }
+const AluOpInfo &info(AluOp op) { return kAluOps[indexOf(op)]; }
+const ActivationInfo &info(ActivationFunc func) { return kActivations[indexOf(func)]; }
 
 TableRef<InstInfo> allInstructions() { return {kInstructions, std::size(kInstructions)}; }
 TableRef<RuleInfo> allRules() { return {kRules, std::size(kRules)}; }

@@ -49,16 +49,21 @@ struct OperandChecker {
     if (ap.space == Space::HBM)
       return;
     if (ap.partitions > device.partitions)
-      return add(4, info, "expected at most " + std::to_string(device.partitions) + " partitions, but got " +
-                              std::to_string(ap.partitions), "A2");
+      return add(4, info,
+                 "expected at most " + std::to_string(device.partitions) + " partitions, but got " +
+                     std::to_string(ap.partitions),
+                 "A2");
     if (phase != Phase::Address)
       return;
-    // A2: more than 64 partitions start at 0, more than 32 at 0 or 64, others at a multiple of 32.
-    unsigned step = ap.partitions > 64 ? 128 : ap.partitions > 32 ? 64 : 32;
+    // A2: more than 64 partitions start at 0, more than 32 at 0 or 64, others at a multiple of 32. Transfers see SBUF
+    // as linear memory, each partition a buffer of its own (A2 DMA address map), and may start anywhere.
+    unsigned step = inst.isDma ? 1 : ap.partitions > 64 ? 128 : ap.partitions > 32 ? 64 : 32;
     if (ap.startPartition % step != 0 || ap.startPartition + ap.partitions > device.partitions)
-      add(5, info, "expected " + std::to_string(ap.partitions) + " partitions to start at a multiple of " +
-                       std::to_string(step) + " and end within " + std::to_string(device.partitions) + ", but got start " +
-                       std::to_string(ap.startPartition), "A2 start partition rule");
+      add(5, info,
+          "expected " + std::to_string(ap.partitions) + " partitions to start at a multiple of " +
+              std::to_string(step) + " and end within " + std::to_string(device.partitions) + ", but got start " +
+              std::to_string(ap.startPartition),
+          "A2 start partition rule");
   }
 
   void sizes(const AP &ap, const OperandInfo &info) {
@@ -66,28 +71,35 @@ struct OperandChecker {
       return;
     uint64_t limit = static_cast<uint64_t>(ap.space == Space::PSUM ? device.psumFreeMax : device.sbufFreeMax);
     if (ap.elements() > limit)
-      add(6, info, "expected at most " + std::to_string(limit) + " elements per partition in " + name(ap.space) +
-                       ", but got " + std::to_string(ap.elements()), "A2 free size");
+      add(6, info,
+          "expected at most " + std::to_string(limit) + " elements per partition in " + name(ap.space) + ", but got " +
+              std::to_string(ap.elements()),
+          "A2 free size");
     // DMA descriptors are made per contiguous run and have no step field.
     if (inst.isDma)
       return;
     for (unsigned i = 0; i < ap.rank; ++i)
       if (ap.dims[i].step < INT16_MIN || ap.dims[i].step > INT16_MAX || ap.dims[i].count > UINT16_MAX)
-        add(7, info, "expected steps of 16 bits and counts of 16 bits, but got [" + std::to_string(ap.dims[i].step) +
-                         ", " + std::to_string(ap.dims[i].count) + "]", "A2 access pattern");
+        add(7, info,
+            "expected steps of 16 bits and counts of 16 bits, but got [" + std::to_string(ap.dims[i].step) + ", " +
+                std::to_string(ap.dims[i].count) + "]",
+            "A2 access pattern");
   }
 
   void address(const AP &ap, const OperandInfo &info) {
     if (ap.space == Space::HBM || phase != Phase::Address)
       return;
     if (firstByte(ap) < 0 || lastByte(ap) >= device.capacity(ap.space))
-      add(8, info, "expected bytes 0 to " + std::to_string(device.capacity(ap.space) - 1) + " of " + name(ap.space) +
-                       ", but got " + std::to_string(firstByte(ap)) + " to " + std::to_string(lastByte(ap)),
+      add(8, info,
+          "expected bytes 0 to " + std::to_string(device.capacity(ap.space) - 1) + " of " + name(ap.space) +
+              ", but got " + std::to_string(firstByte(ap)) + " to " + std::to_string(lastByte(ap)),
           "A2; KLR usable SBUF");
     int64_t alignment = ap.space == Space::PSUM ? device.psumAlignment : device.sbufAlignment;
     if (ap.address % static_cast<uint64_t>(alignment) != 0)
-      add(9, info, "expected an address that is a multiple of " + std::to_string(alignment) + ", but got " +
-                       std::to_string(ap.address), "KLR alignment");
+      add(9, info,
+          "expected an address that is a multiple of " + std::to_string(alignment) + ", but got " +
+              std::to_string(ap.address),
+          "KLR alignment");
   }
 
   void writes(const AP &ap, const OperandInfo &info) {
@@ -104,8 +116,9 @@ struct OperandChecker {
     space(ap, info);
     type(ap, info);
     if (ap.rank > info.maxRank)
-      add(3, info, "expected at most " + std::to_string(info.maxRank) + " free dimensions, but got " +
-                       std::to_string(ap.rank), "A2 access pattern");
+      add(3, info,
+          "expected at most " + std::to_string(info.maxRank) + " free dimensions, but got " + std::to_string(ap.rank),
+          "A2 access pattern");
     partitions(ap, info);
     sizes(ap, info);
     address(ap, info);
@@ -129,23 +142,29 @@ uint32_t partitionsOfTensors(const Instruction &inst) {
 void validate(const Instruction &inst, const DeviceInfo &device, Phase phase, std::vector<Violation> &violations) {
   const InstInfo &record = info(opcode(inst));
   if (device.version < record.since)
-    violations.push_back({10, "expected core version " + std::to_string(record.since) + " for '" + record.mnemonic +
-                                  "', but got " + std::to_string(device.version), "record of the instruction"});
+    violations.push_back({10,
+                          "expected core version " + std::to_string(record.since) + " for '" + record.mnemonic +
+                              "', but got " + std::to_string(device.version),
+                          "record of the instruction"});
   OperandChecker checker{record, device, phase, violations};
   forEachOperand(inst, checker);
   uint32_t partitions = partitionsOfTensors(inst);
   forEachOperand(inst, [&](const AP &ap, const OperandInfo &info) {
     if (info.scalar && (ap.elements() != 1 || ap.partitions != partitions))
-      checker.add(12, info, "expected one element on each of " + std::to_string(partitions) + " partitions, but got " +
-                                std::to_string(ap.partitions) + " x " + std::to_string(ap.elements()), "ISA32");
+      checker.add(12, info,
+                  "expected one element on each of " + std::to_string(partitions) + " partitions, but got " +
+                      std::to_string(ap.partitions) + " x " + std::to_string(ap.elements()),
+                  "ISA32");
   });
   checkRecordRules(inst, device, phase, Engine::SP, violations);
 }
 
-void validateEngine(const Instruction &inst, Engine engine, const DeviceInfo &device, std::vector<Violation> &violations) {
+void validateEngine(const Instruction &inst, Engine engine, const DeviceInfo &device,
+                    std::vector<Violation> &violations) {
   const InstInfo &record = info(opcode(inst));
   if (!(record.engines & maskOf(engine))) {
-    violations.push_back({16, std::string("'") + record.mnemonic + "' does not run on " + name(engine), "SH26 operator table"});
+    violations.push_back(
+        {16, std::string("'") + record.mnemonic + "' does not run on " + name(engine), "SH26 operator table"});
     return;
   }
   if (engine == Engine::POOL && !record.isDma)

@@ -140,7 +140,8 @@ inline int64_t tensorTensorWork(const DeviceInfo &device, AluOp op, const AP &ds
   bool linear = op == AluOp::Add || op == AluOp::Subtract || op == AluOp::Multiply;
   auto all = [&](auto predicate) { return predicate(dst) && predicate(lhs) && predicate(rhs); };
   bool bf16 = all([](const AP &ap) { return ap.dtype == DType::BF16 && !inPsum(ap) && unitStride(ap); });
-  bool half = device.dvePerformanceModes && all([](const AP &ap) { return isHalf(ap.dtype); }) && !inPsum(lhs) && !inPsum(rhs);
+  bool half =
+      device.dvePerformanceModes && all([](const AP &ap) { return isHalf(ap.dtype); }) && !inPsum(lhs) && !inPsum(rhs);
   if ((bf16 && linear) || half)
     return elements * slow;
   return 2 * elements * slow;

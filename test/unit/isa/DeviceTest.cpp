@@ -19,7 +19,8 @@ TEST(Devices, EveryClockPeriodIsAWholeNumberOfTicks) {
   for (const DeviceInfo *info : allDevices())
     for (unsigned i = 0; i < kNumEngines; ++i) {
       Engine engine = static_cast<Engine>(i);
-      EXPECT_EQ(info->ticksPerCycle(engine) * info->clockHz(engine), kTicksPerSecond) << info->name << " " << name(engine);
+      EXPECT_EQ(info->ticksPerCycle(engine) * info->clockHz(engine), kTicksPerSecond)
+          << info->name << " " << name(engine);
     }
   // Device guide 9.10.
   EXPECT_EQ(device("trn1")->ticksPerCycle(Engine::PE), 12);

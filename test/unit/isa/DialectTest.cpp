@@ -39,10 +39,13 @@ protected:
     return MemRefType::get(shape, element, layout, spaceAttr(context(), space));
   }
   Value buffer(ArrayRef<int64_t> shape, isa::Space space = isa::Space::SBUF, Type element = {}) {
-    return AllocOp::create(builder, loc(), memref(shape, element ? element : builder.getF32Type(), space), IntegerAttr());
+    return AllocOp::create(builder, loc(), memref(shape, element ? element : builder.getF32Type(), space),
+                           IntegerAttr());
   }
   Location loc() { return UnknownLoc::get(context()); }
-  FailureOr<APAttr> pattern(MemRefType type, bool anyOffset = false) { return accessPatternOf(type, reason, anyOffset); }
+  FailureOr<APAttr> pattern(MemRefType type, bool anyOffset = false) {
+    return accessPatternOf(type, reason, anyOffset);
+  }
 
   MLIRContext mlirContext;
   bool loaded = false;
@@ -87,7 +90,8 @@ TEST_F(Dialect, AccessPatternsCompleteBaseBuffers) {
   FailureOr<isa::Instruction> result =
       op.toInstruction([](Value) -> FailureOr<ResolvedBuffer> { return ResolvedBuffer{0, 2048, 0}; });
   ASSERT_TRUE(succeeded(result));
-  EXPECT_EQ(isa::disassemble(*result), "tensor_copy dst=sbuf[64:128]@2080 bf16 [32,4][1,16] src=psum[0:64]@2048 fp32 [1,64]");
+  EXPECT_EQ(isa::disassemble(*result),
+            "tensor_copy dst=sbuf[64:128]@2080 bf16 [32,4][1,16] src=psum[0:64]@2048 fp32 [1,64]");
   EXPECT_EQ(inst.getEngine(), isa::Engine::DVE);
   EXPECT_EQ(inst.getIssue(), 100);
   EXPECT_EQ(inst.getCompletion(), 220);
@@ -116,7 +120,8 @@ TEST_F(Dialect, PatternOfViews) {
   APAttr rows = *pattern(memref({3, 64}, f32, isa::Space::HBM, StridedLayoutAttr::get(context(), 10, {100, 1})));
   EXPECT_EQ(rows.getRowStep(), 100);
   EXPECT_EQ(rows.getOffset(), 10);
-  EXPECT_EQ(pattern(memref({128, 64}, f32, isa::Space::HBM, StridedLayoutAttr::get(context(), 0, {0, 1})))->getRowStep(), 0);
+  EXPECT_EQ(
+      pattern(memref({128, 64}, f32, isa::Space::HBM, StridedLayoutAttr::get(context(), 0, {0, 1})))->getRowStep(), 0);
 
   // Five free dimensions merge where they are one run; where they are not, they are refused.
   EXPECT_EQ(pattern(memref({128, 2, 3, 4, 5, 6}, f32, isa::Space::SBUF))->getRank(), 4u);
@@ -147,8 +152,10 @@ TEST_F(Dialect, ElementTypesTranslateBothWays) {
 TEST_F(Dialect, ScalarOpsHaveRows) {
   Value x = arith::ConstantOp::create(builder, loc(), builder.getF32FloatAttr(1.0f));
   EXPECT_EQ(scalarOpInfo(arith::AddFOp::create(builder, loc(), x, x))->alu, isa::AluOp::Add);
-  EXPECT_EQ(scalarOpInfo(arith::CmpFOp::create(builder, loc(), arith::CmpFPredicate::OGE, x, x))->alu, isa::AluOp::IsGe);
-  auto silu = ScalarOp::create(builder, loc(), x.getType(), ActivationFuncAttr::get(context(), isa::ActivationFunc::Silu), x);
+  EXPECT_EQ(scalarOpInfo(arith::CmpFOp::create(builder, loc(), arith::CmpFPredicate::OGE, x, x))->alu,
+            isa::AluOp::IsGe);
+  auto silu =
+      ScalarOp::create(builder, loc(), x.getType(), ActivationFuncAttr::get(context(), isa::ActivationFunc::Silu), x);
   EXPECT_EQ(scalarOpInfo(silu)->activation, isa::ActivationFunc::Silu);
   EXPECT_EQ(scalarOpInfo(x.getDefiningOp()), nullptr);
 }

@@ -275,7 +275,7 @@ struct Example {
   Instruction inst;
   int number;
   Phase phase = Phase::Shape;
-  std::string text;     // part of the message
+  std::string text; // part of the message
   const char *target = "trn2";
   Engine engine = Engine::DVE;
 };
@@ -304,9 +304,8 @@ void addPE(Examples &e) {
     x.stationary.dims[0].count = 129;
     x.dst.partitions = 129;
   });
-  e.add<NcMatmul>(24, "at most 512 columns of 'moving', but got 513", [](NcMatmul &x) {
-    x.moving.dims[0].count = x.dst.dims[0].count = 513;
-  });
+  e.add<NcMatmul>(24, "at most 512 columns of 'moving', but got 513",
+                  [](NcMatmul &x) { x.moving.dims[0].count = x.dst.dims[0].count = 513; });
   e.add<NcMatmul>(25, "but got bf16 and fp32", [](NcMatmul &x) { x.moving.dtype = DType::F32; });
   e.add<NcMatmul>(26, "but got bf16", [](NcMatmul &x) { x.dst.dtype = DType::BF16; });
   e.add<NcMatmul>(27, "spans bytes 2044 to 4091", [](NcMatmul &x) { x.dst.address = 2044; }, Phase::Address);
@@ -321,9 +320,11 @@ void addPE(Examples &e) {
 
 void addACT(Examples &e) {
   e.add<Activation>(20, "128 x 63 and 128 x 64", [](Activation &x) { shrink(x.dst); });
-  e.add<Activation>(21, "the immediate 0.5", [](Activation &x) { x.bias = Scalar::constant(0.5f); }, Phase::Shape, "trn1");
-  e.add<Activation>(22, "no 'bias' with the reciprocal", [](Activation &x) { x.func = ActivationFunc::Reciprocal; },
-                    Phase::Shape, "trn1");
+  e.add<Activation>(
+      21, "the immediate 0.5", [](Activation &x) { x.bias = Scalar::constant(0.5f); }, Phase::Shape, "trn1");
+  e.add<Activation>(
+      22, "no 'bias' with the reciprocal", [](Activation &x) { x.func = ActivationFunc::Reciprocal; }, Phase::Shape,
+      "trn1");
   e.add<Activation>(23, "but got 128 of 2", [](Activation &x) { x.reduce->dims[0].count = 2; });
   e.add<ActTableLoad>(20, "but got 15", [](ActTableLoad &x) { x.set = 15; });
 }
@@ -334,8 +335,9 @@ void addDVE(Examples &e) {
   e.add<TensorTensor>(22, "in psum", [](TensorTensor &x) { x.lhs.space = x.rhs.space = Space::PSUM; });
   e.add<TensorTensor>(23, "with 'bitwise_and'", [](TensorTensor &x) { x.op = AluOp::BitwiseAnd; });
   e.add<TensorTensor>(24, "but got 'bypass'", [](TensorTensor &x) { x.op = AluOp::Bypass; });
-  e.add<TensorTensor>(25, "operator of POOL, but got 'max'", [](TensorTensor &x) { x.op = AluOp::Max; }, Phase::Engine,
-                      "trn2", Engine::POOL);
+  e.add<TensorTensor>(
+      25, "operator of POOL, but got 'max'", [](TensorTensor &x) { x.op = AluOp::Max; }, Phase::Engine, "trn2",
+      Engine::POOL);
   e.add<TensorScalar>(20, "'dst' and 'src'", [](TensorScalar &x) { shrink(x.dst); });
   e.add<TensorScalar>(21, "op1 is 'bypass'", [](TensorScalar &x) { x.op1 = AluOp::Bypass; });
   e.add<TensorScalar>(21, "op1 is 'multiply'", [](TensorScalar &x) { x.operand1.reset(); });
@@ -352,7 +354,8 @@ void addDVE(Examples &e) {
   e.add<ScalarTensorTensor>(24, "of DVE", [](ScalarTensorTensor &x) { x.op0 = AluOp::Power; }, Phase::Engine);
   e.add<TensorReduce>(20, "128 partitions, but got 64", [](TensorReduce &x) { x.dst.partitions = 64; });
   e.add<TensorReduce>(21, "at most 3 reduced dimensions, but got 4", [](TensorReduce &x) { x.axes = 4; });
-  e.add<TensorReduce>(22, "expected 4 elements per partition of 'dst', but got 3", [](TensorReduce &x) { shrink(x.dst); });
+  e.add<TensorReduce>(22, "expected 4 elements per partition of 'dst', but got 3",
+                      [](TensorReduce &x) { shrink(x.dst); });
   e.add<TensorReduce>(23, "but got 'is_gt'", [](TensorReduce &x) { x.op = AluOp::IsGt; });
   e.add<TensorReduce>(24, "with 'bitwise_xor'", [](TensorReduce &x) { x.op = AluOp::BitwiseXor; });
   e.add<TensorCopy>(20, "'dst' and 'src'", [](TensorCopy &x) { shrink(x.dst); });
@@ -395,7 +398,8 @@ void addPOOL(Examples &e) {
   e.add<AffineSelect>(20, "'dst' and 'on_true'", [](AffineSelect &x) { shrink(x.onTrue); });
   e.add<AffineSelect>(21, "of 64 elements, but got 65", [](AffineSelect &x) { x.pattern.dims[0].count = 65; });
   e.add<AffineSelect>(22, "but got 'is_lt'", [](AffineSelect &x) { x.compare = AluOp::IsLt; });
-  e.add<PartitionReduce>(20, "1 partition of 64 elements, but got 2 of 64", [](PartitionReduce &x) { x.dst.partitions = 2; });
+  e.add<PartitionReduce>(20, "1 partition of 64 elements, but got 2 of 64",
+                         [](PartitionReduce &x) { x.dst.partitions = 2; });
   e.add<PartitionReduce>(21, "but got 'min'", [](PartitionReduce &x) { x.op = AluOp::Min; });
   e.add<PartitionReduce>(22, "with 'bitwise_or'", [](PartitionReduce &x) { x.op = AluOp::BitwiseOr; });
   e.add<LocalGather>(20, "but got 128, 128 and 64", [](LocalGather &x) { x.indices.partitions = 64; });
@@ -431,30 +435,66 @@ void addDMAAndControl(Examples &e) {
 
 /// General rules, on instructions without own rules about the same thing.
 void addGeneral(Examples &e) {
-  e.add<Memset>(1, "expected memory space sbuf or psum, but got hbm", [](Memset &x) { x.dst = tile(Space::HBM, DType::F32, 4, {4}); });
+  e.add<Memset>(1, "expected memory space sbuf or psum, but got hbm",
+                [](Memset &x) { x.dst = tile(Space::HBM, DType::F32, 4, {4}); });
   e.add<Memset>(2, "element type int64 is not supported by memset", [](Memset &x) { x.dst.dtype = DType::I64; });
   e.add<Memset>(2, "core version 4 for fp8e4fn", [](Memset &x) { x.dst.dtype = DType::F8E4FN; });
   e.add<Max8>(3, "at most 3 free dimensions, but got 4", [](Max8 &x) { x.src = sbuf({2, 2, 2, 2}); });
   e.add<Memset>(4, "at most 128 partitions, but got 129", [](Memset &x) { x.dst.partitions = 129; });
   for (auto [start, count] : {std::pair<uint16_t, uint32_t>{16, 16}, {32, 33}, {64, 65}, {96, 33}, {128, 1}})
-    e.add<Memset>(5, "but got start " + std::to_string(start), [=, s = start, c = count](Memset &x) {
-      x.dst.startPartition = s;
-      x.dst.partitions = c;
-    }, Phase::Address);
-  e.add<Memset>(6, "at most 65536 elements per partition in sbuf, but got 65537", [](Memset &x) { x.dst = sbuf({1, 65537}, DType::U8); });
-  e.add<Memset>(6, "at most 4096 elements per partition in psum, but got 4097", [](Memset &x) { x.dst = psum({4097}); });
-  e.add<Memset>(7, "but got [32768, 2]", [](Memset &x) { x.dst.rank = 2; x.dst.dims[0] = {32768, 2}; x.dst.dims[1] = {1, 1}; });
+    e.add<Memset>(
+        5, "but got start " + std::to_string(start),
+        [=, s = start, c = count](Memset &x) {
+          x.dst.startPartition = s;
+          x.dst.partitions = c;
+        },
+        Phase::Address);
+  e.add<DmaCopy>(5, "end within 128, but got start 1", [](DmaCopy &x) { x.dst.startPartition = 1; }, Phase::Address);
+  e.add<Memset>(6, "at most 65536 elements per partition in sbuf, but got 65537",
+                [](Memset &x) { x.dst = sbuf({1, 65537}, DType::U8); });
+  e.add<Memset>(6, "at most 4096 elements per partition in psum, but got 4097",
+                [](Memset &x) { x.dst = psum({4097}); });
+  e.add<Memset>(7, "but got [32768, 2]", [](Memset &x) {
+    x.dst.rank = 2;
+    x.dst.dims[0] = {32768, 2};
+    x.dst.dims[1] = {1, 1};
+  });
   e.add<Memset>(7, "but got [-32769, 2]", [](Memset &x) { x.dst.dims[0] = {-32769, 2}; });
-  e.add<Memset>(8, "bytes 0 to 212983 of sbuf, but got 212800 to 213055", [](Memset &x) { x.dst.address = 212800; }, Phase::Address);
-  e.add<Memset>(8, "but got -4 to 0", [](Memset &x) { x.dst = sbuf({2}, DType::I8); x.dst.dims[0].step = -4; }, Phase::Address);
-  e.add<Memset>(8, "of psum", [](Memset &x) { x.dst = psum({64}); x.dst.address = 16384; }, Phase::Address);
-  e.add<Memset>(9, "a multiple of 4, but got 2", [](Memset &x) { x.dst = psum({64}, DType::BF16); x.dst.address = 2; }, Phase::Address);
+  e.add<Memset>(
+      8, "bytes 0 to 212983 of sbuf, but got 212800 to 213055", [](Memset &x) { x.dst.address = 212800; },
+      Phase::Address);
+  e.add<Memset>(
+      8, "but got -4 to 0",
+      [](Memset &x) {
+        x.dst = sbuf({2}, DType::I8);
+        x.dst.dims[0].step = -4;
+      },
+      Phase::Address);
+  e.add<Memset>(
+      8, "of psum",
+      [](Memset &x) {
+        x.dst = psum({64});
+        x.dst.address = 16384;
+      },
+      Phase::Address);
+  e.add<Memset>(
+      9, "a multiple of 4, but got 2",
+      [](Memset &x) {
+        x.dst = psum({64}, DType::BF16);
+        x.dst.address = 2;
+      },
+      Phase::Address);
   e.add<Memset>(11, "written once", [](Memset &x) { x.dst.dims[0].step = 0; });
-  e.add<DmaCopy>(11, "written once", [](DmaCopy &x) { std::swap(x.dst, x.src); x.dst.partitionStep = 0; });
+  e.add<DmaCopy>(11, "written once", [](DmaCopy &x) {
+    std::swap(x.dst, x.src);
+    x.dst.partitionStep = 0;
+  });
   e.add<Activation>(12, "operand 'bias': expected one element on each of 128 partitions, but got 128 x 2",
                     [](Activation &x) { x.bias.pointer.dims[0].count = 2; });
   e.add<Memset>(16, "does not run on PE", [](Memset &) {}, Phase::Engine, "trn2", Engine::PE);
-  e.add<Memset>(17, "expected sbuf on POOL, but got psum", [](Memset &x) { x.dst.space = Space::PSUM; }, Phase::Engine, "trn2", Engine::POOL);
+  e.add<Memset>(
+      17, "expected sbuf on POOL, but got psum", [](Memset &x) { x.dst.space = Space::PSUM; }, Phase::Engine, "trn2",
+      Engine::POOL);
 }
 
 std::vector<Example> examples() {
@@ -477,7 +517,8 @@ TEST(Rules, ExamplesAreRefusedForTheReasonNamed) {
       EXPECT_NE(std::string(violation.source), "");
     }
     EXPECT_TRUE(found) << disassemble(example.inst) << "\nexpected rule " << example.number << " with '" << example.text
-                       << "' but got\n" << textOf(violations);
+                       << "' but got\n"
+                       << textOf(violations);
   }
 }
 
@@ -494,6 +535,13 @@ TEST(Rules, AddressRulesWaitForAddresses) {
   x.dst.startPartition = 7;
   x.dst.address = 1 << 20;
   EXPECT_EQ(textOf(check(x, *device("trn2"), Phase::Shape, Engine::SP)), "");
+}
+
+TEST(Rules, TransfersStartAtAnyPartition) {
+  DmaCopy x = legal<DmaCopy>();
+  x.dst.startPartition = 5;
+  x.dst.partitions = x.src.partitions = 100;
+  EXPECT_EQ(textOf(check(x, *device("trn2"), Phase::Address, Engine::SP)), "");
 }
 
 TEST(Rules, GenerationsDiffer) {
