@@ -1,0 +1,155 @@
+//===- ApplySchedule.cpp - tile a group by its plan ------------------------===//
+// Owns the loops of a group. Tiling and fusion are MLIR's TilingInterface; this file decides their order and keeps every
+// size static. Refuses to choose sizes: SchedulePlan does.
+#include "passes/Tile/SchedulePasses.h"
+#include "passes/Tile/SchedulePlan.h"
+#include "passes/Tile/Structured.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+using namespace mlir;
+
+namespace trn {
+#define GEN_PASS_DEF_APPLYSCHEDULEPASS
+#include "passes/Tile/SchedulePasses.h.inc"
+
+namespace {
+
+/// A part of a root with its own tile sizes: the whole root, or the even or ragged part of one.
+struct RootPart {
+  TilingInterface op;
+  SmallVector<int64_t> tileSizes;
+};
+
+SmallVector<OpFoldResult> asSizes(OpBuilder &builder, ArrayRef<int64_t> sizes) {
+  return llvm::map_to_vector(sizes, [&](int64_t size) -> OpFoldResult { return builder.getIndexAttr(size); });
+}
+
+/// Splits the root along every loop that its tile does not divide, so that each part has static tiles.
+SmallVector<RootPart> splitRagged(RewriterBase &rewriter, TileNest &nest) {
+  SmallVector<RootPart> parts = {{cast<TilingInterface>(nest.root.getOperation()), nest.tileSizes}};
+  SmallVector<int64_t> ranges = nest.root.getStaticLoopRanges();
+  for (auto [loop, range] : llvm::enumerate(ranges)) {
+    int64_t tile = nest.tileSizes[loop];
+    if (tile == 0 || range % tile == 0)
+      continue;
+    SmallVector<RootPart> split;
+    for (RootPart &part : parts) {
+      rewriter.setInsertionPoint(part.op);
+      auto [even, ragged] =
+          linalg::splitOp(rewriter, part.op, loop, rewriter.getIndexAttr(range - range % tile));
+      split.push_back({even, part.tileSizes});
+      split.push_back({ragged, part.tileSizes});
+      split.back().tileSizes[loop] = range % tile;
+    }
+    parts = std::move(split);
+  }
+  return parts;
+}
+
+LogicalResult tilePart(RewriterBase &rewriter, const TileNest &nest, RootPart part) {
+  scf::SCFTileAndFuseOptions options;
+  options.tilingOptions.setTileSizes(asSizes(rewriter, part.tileSizes));
+  options.tilingOptions.setInterchange(nest.order);
+  options.setFusionControlFn([&](tensor::ExtractSliceOp, OpResult producer,
+                                 bool) -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+    if (!nest.fused.contains(producer.getOwner()))
+      return std::nullopt;
+    return scf::SCFTileAndFuseOptions::ControlFnResult{};
+  });
+  // A part of a split root reads slices of slices; only one slice of a producer can be fused.
+  RewritePatternSet patterns(rewriter.getContext());
+  tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
+  options.cleanupPatterns = FrozenRewritePatternSet(std::move(patterns));
+
+  rewriter.setInsertionPoint(part.op);
+  FailureOr<scf::SCFTileAndFuseResult> tiled =
+      scf::tileConsumerAndFuseProducersUsingSCF(rewriter, part.op, options);
+  if (failed(tiled))
+    return part.op->emitError("cannot be tiled by its plan");
+  for (OpResult result : part.op->getResults())
+    if (Value replacement = tiled->replacements.lookup(result))
+      rewriter.replaceAllUsesWith(result, replacement);
+  if (part.op->use_empty())
+    rewriter.eraseOp(part.op);
+  return success();
+}
+
+/// Runs `op` one step at a time in the loops that `sizes` tiles.
+LogicalResult tileSteps(RewriterBase &rewriter, linalg::LinalgOp op, ArrayRef<int64_t> sizes) {
+  if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
+    return success();
+  scf::SCFTilingOptions options;
+  options.setTileSizes(asSizes(rewriter, sizes));
+  rewriter.setInsertionPoint(op);
+  FailureOr<scf::SCFTilingResult> tiled =
+      scf::tileUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+  if (failed(tiled))
+    return op.emitError("cannot be tiled into single steps");
+  rewriter.replaceOp(op, tiled->replacements);
+  return success();
+}
+
+/// What the PE does per instruction: one chunk and tap of a contraction (the accumulator is carried by the loops), one
+/// pair of dimensions of a transpose.
+LogicalResult tileForPE(RewriterBase &rewriter, linalg::LinalgOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), sizes(ranges.size(), 0);
+  auto step = [&](unsigned loop) { sizes[loop] = ranges[loop] > 1 ? 1 : 0; };
+  if (auto roles = contractionRoles(op)) {
+    llvm::for_each(roles->reductions, step);
+  } else {
+    ArrayRef<int64_t> permutation = cast<linalg::TransposeOp>(op.getOperation()).getPermutation();
+    for (unsigned dim = 1; dim < permutation.size(); ++dim)
+      if (permutation[dim] != 0)
+        step(dim);
+  }
+  return tileSteps(rewriter, op, sizes);
+}
+
+/// Canonical forms, slices merged, destinations of slices made small.
+LogicalResult simplify(Operation *function) {
+  MLIRContext *context = function->getContext();
+  RewritePatternSet patterns(context);
+  for (Dialect *dialect : context->getLoadedDialects())
+    dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    name.getCanonicalizationPatterns(patterns, context);
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+void hoistInvariants(Operation *function) {
+  function->walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
+}
+
+struct ApplySchedulePass : impl::ApplySchedulePassBase<ApplySchedulePass> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    SchedulePlan plan = getAnalysis<SchedulePlanAnalysis>().plan();
+    IRRewriter rewriter(&getContext());
+    for (TileNest &nest : plan.nests)
+      for (RootPart &part : splitRagged(rewriter, nest))
+        if (failed(tilePart(rewriter, nest, part)))
+          return signalPassFailure();
+    if (failed(simplify(function)))
+      return signalPassFailure();
+    hoistInvariants(function);
+
+    SmallVector<linalg::LinalgOp> byPE;
+    function.walk([&](linalg::LinalgOp op) {
+      if (isWrittenByPE(op))
+        byPE.push_back(op);
+    });
+    for (linalg::LinalgOp op : byPE)
+      if (failed(tileForPE(rewriter, op)))
+        return signalPassFailure();
+    if (failed(simplify(function)))
+      return signalPassFailure();
+    hoistInvariants(function);
+  }
+};
+} // namespace
+} // namespace trn

@@ -1,0 +1,26 @@
+//===- PlanSchedule.cpp - compute and report the plan of a group -----------===//
+// Owns the pass that shows SchedulePlanAnalysis: one remark per nest. Refuses to change the IR.
+#include "passes/Tile/SchedulePasses.h"
+#include "passes/Tile/SchedulePlan.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace trn {
+#define GEN_PASS_DEF_PLANSCHEDULEPASS
+#include "passes/Tile/SchedulePasses.h.inc"
+
+namespace {
+struct PlanSchedulePass : impl::PlanSchedulePassBase<PlanSchedulePass> {
+  void runOnOperation() override {
+    for (TileNest nest : getAnalysis<SchedulePlanAnalysis>().plan().nests) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      nest.print(os);
+      nest.root->emitRemark(text);
+    }
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
+} // namespace trn

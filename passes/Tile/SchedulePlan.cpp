@@ -1,0 +1,459 @@
+//===- SchedulePlan.cpp - tiles and loop order of a group ------------------===//
+// Owns the planning rules. A nest is either a *bank nest* (its tile is one PSUM bank: contractions or partition
+// transposes with the chain of maps that empties the bank) or a *row nest* (maps and reductions over SBUF, tiled over the
+// loops that all of them share, so that nothing is computed twice).
+#include "passes/Tile/SchedulePlan.h"
+#include "passes/Tile/Spaces.h"
+#include "passes/Tile/Structured.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace trn {
+
+bool TileNest::isTiled() const {
+  return llvm::any_of(tileSizes, [](int64_t size) { return size != 0; });
+}
+
+void TileNest::print(llvm::raw_ostream &os) const {
+  os << "nest of " << trn::name(classify(root)) << ": tile [";
+  llvm::interleaveComma(tileSizes, os);
+  os << "], order [";
+  llvm::interleaveComma(order, os);
+  os << "], fused: ";
+  if (fused.empty())
+    os << "nothing";
+  llvm::interleaveComma(fused, os, [&](Operation *op) { os << trn::name(classify(op)); });
+  os << " (" << reason << ")";
+}
+
+void SchedulePlan::print(llvm::raw_ostream &os) const {
+  for (const TileNest &nest : nests) {
+    nest.print(os);
+    os << "\n";
+  }
+}
+
+namespace {
+
+/// For each loop of a fused producer, the loop of the root that it runs with; -1 when the root has no such loop.
+using LoopMap = SmallVector<int64_t>;
+
+struct NestBuilder {
+  linalg::LinalgOp root;
+  llvm::DenseMap<Operation *, LoopMap> loopsOf;
+  llvm::SetVector<Operation *> members; // the root first
+
+  explicit NestBuilder(linalg::LinalgOp root) : root(root) {
+    LoopMap identity;
+    for (int64_t i = 0, e = root.getNumLoops(); i != e; ++i)
+      identity.push_back(i);
+    loopsOf[root] = identity;
+    members.insert(root);
+  }
+
+  /// True when every use of `op` is an operand of a member.
+  bool isUsedHereOnly(Operation *op) const {
+    return llvm::all_of(op->getUsers(), [&](Operation *user) { return members.contains(user); });
+  }
+
+  /// Adds the producer of `operand` (an input of member `consumer`) when its tile follows from the consumer's.
+  bool tryAdd(linalg::LinalgOp consumer, OpOperand &operand) {
+    auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
+    if (!producer || producer->getBlock() != root->getBlock() || producer.getNumDpsInits() != 1)
+      return false;
+    AffineMap use = consumer.getMatchingIndexingMap(&operand);
+    AffineMap definition = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
+    if (!use.isProjectedPermutation() || !definition.isProjectedPermutation())
+      return false;
+    LoopMap loops(producer.getNumLoops(), -1);
+    for (unsigned dim = 0, e = definition.getNumResults(); dim != e; ++dim)
+      loops[definition.getDimPosition(dim)] = loopsOf.lookup(consumer)[use.getDimPosition(dim)];
+    loopsOf[producer] = loops;
+    members.insert(producer);
+    return true;
+  }
+
+  void remove(Operation *op) {
+    members.remove(op);
+    loopsOf.erase(op);
+  }
+
+  /// Grows the set with producers that `accept` allows, to a fixpoint. A producer with a use outside stays out.
+  void grow(llvm::function_ref<bool(linalg::LinalgOp)> accept) {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (unsigned i = 0; i < members.size(); ++i) {
+        auto consumer = cast<linalg::LinalgOp>(members[i]);
+        if (isWrittenByPE(consumer))
+          continue; // its operands serve many tiles: computed inside, they would be computed for each
+        for (OpOperand *operand : consumer.getDpsInputOperands()) {
+          auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
+          if (!producer || members.contains(producer) || !accept(producer) || !isUsedHereOnly(producer))
+            continue;
+          changed |= tryAdd(consumer, *operand);
+        }
+      }
+    }
+    // A member that two members index differently would be computed twice: it becomes a nest of its own.
+    for (bool dropped = true; dropped;) {
+      dropped = false;
+      for (unsigned i = 1; i < members.size(); ++i)
+        if (!isConsistent(cast<linalg::LinalgOp>(members[i]))) {
+          remove(members[i]);
+          dropped = true;
+          break;
+        }
+    }
+  }
+
+  bool isConsistent(linalg::LinalgOp producer) const {
+    AffineMap definition = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
+    for (OpOperand &use : producer->getResult(0).getUses()) {
+      if (!members.contains(use.getOwner()))
+        return false;
+      auto consumer = cast<linalg::LinalgOp>(use.getOwner());
+      AffineMap map = consumer.getMatchingIndexingMap(&use);
+      if (!map.isProjectedPermutation() || map.getNumResults() != definition.getNumResults())
+        return false;
+      // A consumer that reduces a loop (-1) needs it whole; such a loop is not tiled (isShared).
+      for (unsigned dim = 0, e = map.getNumResults(); dim != e; ++dim) {
+        int64_t wanted = loopsOf.lookup(consumer)[map.getDimPosition(dim)];
+        int64_t own = loopsOf.lookup(producer)[definition.getDimPosition(dim)];
+        if (wanted != own && wanted >= 0 && own >= 0)
+          return false;
+      }
+    }
+    return true;
+  }
+};
+
+/// True for a copy or broadcast out of HBM.
+bool isLoad(Operation *op) {
+  StructuredKind kind = classify(op);
+  return (kind == StructuredKind::Copy || kind == StructuredKind::Broadcast) && isInHbm(op->getOperand(0));
+}
+
+bool isStore(Operation *op) { return llvm::isa<linalg::CopyOp>(op) && isInHbm(op->getOperand(1)); }
+
+/// True for a map or copy that empties PSUM.
+bool isDrain(Operation *op) {
+  return llvm::any_of(op->getOperands(), [](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    return producer && isWrittenByPE(producer);
+  });
+}
+
+bool isMapLike(Operation *op) {
+  StructuredKind kind = classify(op);
+  return kind == StructuredKind::Map || (kind == StructuredKind::Copy && !isLoad(op));
+}
+
+/// The largest tile ≤ `limit` of a loop of `size`: an exact divisor when one of at least 3/4 of the balanced size
+/// exists, because a ragged edge costs a second nest; else the balanced size.
+int64_t balancedTile(int64_t size, int64_t limit) {
+  if (size <= limit)
+    return size;
+  limit = std::max<int64_t>(1, limit);
+  int64_t balanced = llvm::divideCeil(size, llvm::divideCeil(size, limit));
+  for (int64_t divisor = balanced; divisor * 4 >= balanced * 3; --divisor)
+    if (size % divisor == 0)
+      return divisor;
+  return balanced;
+}
+
+class Planner {
+public:
+  explicit Planner(const ScheduleLimits &limits) : limits(limits) {}
+
+  TileNest plan(linalg::LinalgOp root, const llvm::DenseSet<Operation *> &taken) {
+    TileNest nest = planNest(root, taken);
+    if (isStore(root) && nest.isTiled() && storeTileBytes(nest) < limits.efficientRowBytes) {
+      // Short rows waste DMA bandwidth: the store waits for the whole tensor.
+      NestBuilder alone(root);
+      nest = start(alone);
+      nest.reason = "one transfer";
+    }
+    return nest;
+  }
+
+private:
+  TileNest planNest(linalg::LinalgOp root, const llvm::DenseSet<Operation *> &taken) {
+    NestBuilder builder(root);
+    auto free = [&](linalg::LinalgOp op) { return !taken.contains(op); };
+    if (!isWrittenByPE(root)) {
+      builder.grow([&](linalg::LinalgOp op) { return free(op) && (isMapLike(op) || isWrittenByPE(op)); });
+      bool hasBank = llvm::any_of(builder.members, [](Operation *op) { return isWrittenByPE(op); });
+      if (hasBank)
+        return planBankNest(builder);
+      builder = NestBuilder(root);
+      builder.grow([&](linalg::LinalgOp op) {
+        return free(op) && !isDrain(op) && (isMapLike(op) || classify(op) == StructuredKind::Reduction);
+      });
+    }
+    return planRowNest(builder);
+  }
+
+  /// Bytes per partition that one tile of a stored root writes.
+  static int64_t storeTileBytes(TileNest &nest) {
+    int64_t elements = 1;
+    for (auto [loop, range] : llvm::enumerate(nest.root.getStaticLoopRanges()))
+      if (loop != 0)
+        elements *= nest.tileSizes[loop] == 0 ? range : nest.tileSizes[loop];
+    return elements * elementBytes(cast<ShapedType>(nest.root->getResult(0).getType()).getElementType());
+  }
+
+  /// Everything that the tiles of a nest are cut from.
+  TileNest start(NestBuilder &builder) {
+    TileNest nest;
+    nest.root = builder.root;
+    nest.tileSizes.assign(builder.root.getNumLoops(), 0);
+    for (int64_t i = 0, e = builder.root.getNumLoops(); i != e; ++i)
+      nest.order.push_back(i);
+    return nest;
+  }
+
+  /// Takes the members, their initial values, and the loads that are too big to be resident, into the nest.
+  void finish(TileNest &nest, NestBuilder &builder) {
+    for (Operation *op : llvm::drop_begin(builder.members))
+      nest.fused.insert(op);
+    for (Operation *member : builder.members)
+      for (Value operand : member->getOperands()) {
+        Operation *producer = operand.getDefiningOp();
+        if (!producer || producer->getBlock() != builder.root->getBlock())
+          continue;
+        bool isInit = llvm::isa<linalg::FillOp>(producer) && builder.isUsedHereOnly(producer) && member != nest.root;
+        if (isInit || (isLoad(producer) && builder.isUsedHereOnly(producer) && isLoadedPerTile(producer, nest, builder)))
+          nest.fused.insert(producer);
+      }
+  }
+
+  /// A small load is done once. A large one is cut with the loops, if its rows stay long enough for DMA.
+  bool isLoadedPerTile(Operation *load, const TileNest &nest, NestBuilder &builder) {
+    auto type = cast<ShapedType>(load->getResult(0).getType());
+    int64_t bytes = freeBytes(type);
+    if (!nest.isTiled())
+      return false;
+    auto [tileBytes, runBytes] = loadTileBytes(load, nest, builder);
+    if (tileBytes == bytes)
+      return false;
+    return bytes > limits.residentLoadBytes || runBytes >= limits.efficientRowBytes;
+  }
+
+  /// Bytes per partition of the part of `load` that one tile reads, and of its runs without a gap in HBM.
+  std::pair<int64_t, int64_t> loadTileBytes(Operation *load, const TileNest &nest, NestBuilder &builder) {
+    OpOperand &use = *load->getResult(0).use_begin();
+    auto consumer = cast<linalg::LinalgOp>(use.getOwner());
+    auto type = cast<ShapedType>(load->getResult(0).getType());
+    AffineMap map = consumer.getMatchingIndexingMap(&use);
+    SmallVector<int64_t> ranges = consumer.getStaticLoopRanges();
+    const LoopMap &loops = builder.loopsOf.find(consumer)->second;
+    for (auto [loop, range] : llvm::enumerate(ranges))
+      if (loops[loop] >= 0 && nest.tileSizes[loops[loop]] != 0)
+        range = std::min(range, nest.tileSizes[loops[loop]]);
+    int64_t elements = 1, run = 1;
+    bool gap = false;
+    for (unsigned dim = map.getNumResults() - 1; dim >= 1; --dim) {
+      int64_t extent = 1;
+      map.getResult(dim).walk([&](AffineExpr expr) {
+        if (auto iterator = dyn_cast<AffineDimExpr>(expr))
+          extent = std::max<int64_t>(extent, ranges[iterator.getPosition()]);
+      });
+      extent = std::min(extent, type.getDimSize(dim));
+      elements *= extent;
+      run *= gap ? 1 : extent;
+      gap |= extent != type.getDimSize(dim);
+    }
+    int64_t bytes = elementBytes(type.getElementType());
+    return {elements * bytes, run * bytes};
+  }
+
+  TileNest planBankNest(NestBuilder &builder) {
+    TileNest nest = start(builder);
+    nest.reason = "one PSUM bank";
+    SmallVector<int64_t> ranges = builder.root.getStaticLoopRanges();
+    SmallVector<int64_t> tiles(ranges);
+    llvm::SmallDenseSet<int64_t> blockLoops, columnLoops;
+    for (Operation *member : builder.members) {
+      if (!isWrittenByPE(member))
+        continue;
+      auto op = cast<linalg::LinalgOp>(member);
+      const LoopMap &loops = builder.loopsOf.find(member)->second;
+      SmallVector<int64_t> opRanges = op.getStaticLoopRanges();
+      SmallVector<unsigned> blocks, columns;
+      rolesOf(op, blocks, columns);
+      for (unsigned block : blocks) {
+        tiles[loops[block]] = 1;
+        blockLoops.insert(loops[block]);
+      }
+      // Whole innermost columns while they fit, then a part of the next, then one of each outer.
+      int64_t bytes = elementBytes(cast<ShapedType>(op->getResult(0).getType()).getElementType());
+      int64_t room = std::min(limits.matmulColumns, limits.psumBankBytes / bytes);
+      if (auto transpose = dyn_cast<linalg::TransposeOp>(member))
+        room /= cast<ShapedType>(transpose.getInput().getType()).getDimSize(0);
+      for (unsigned column : llvm::reverse(columns)) {
+        int64_t tile = balancedTile(opRanges[column], room);
+        tiles[loops[column]] = std::min(tiles[loops[column]], tile);
+        room = std::max<int64_t>(1, room / opRanges[column]);
+        columnLoops.insert(loops[column]);
+      }
+    }
+    for (auto [loop, tile] : llvm::enumerate(tiles))
+      nest.tileSizes[loop] = tile < ranges[loop] ? tile : 0;
+    orderBankNest(nest, builder, blockLoops, columnLoops);
+    finish(nest, builder);
+    return nest;
+  }
+
+  /// Parallel loops of a PE operation that take one step per tile, and those that fill the bank (outermost first).
+  static void rolesOf(linalg::LinalgOp op, SmallVector<unsigned> &blocks, SmallVector<unsigned> &columns) {
+    if (auto roles = contractionRoles(op)) {
+      blocks.assign(roles->blocks);
+      columns.assign(roles->columns);
+      return;
+    }
+    // A transpose keeps the two exchanged dimensions whole; of the others, as many fill the bank as fit.
+    auto transpose = cast<linalg::TransposeOp>(op.getOperation());
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    for (unsigned dim = 1; dim < permutation.size(); ++dim)
+      if (permutation[dim] != 0)
+        columns.push_back(dim);
+  }
+
+  /// Blocks outside keep a weight tile for all columns; columns outside keep an activation tile for all blocks. Chosen by
+  /// the bytes that the loads of the nest then read (performance.md §2.1).
+  void orderBankNest(TileNest &nest, NestBuilder &builder, const llvm::SmallDenseSet<int64_t> &blockLoops,
+                     const llvm::SmallDenseSet<int64_t> &columnLoops) {
+    SmallVector<int64_t> ranges = builder.root.getStaticLoopRanges();
+    auto steps = [&](const llvm::SmallDenseSet<int64_t> &loops) {
+      int64_t count = 1;
+      for (int64_t loop : loops)
+        if (nest.tileSizes[loop] != 0)
+          count *= llvm::divideCeil(ranges[loop], nest.tileSizes[loop]);
+      return count;
+    };
+    int64_t stationaryBytes = 0, movingBytes = 0;
+    for (Operation *member : builder.members) {
+      auto op = cast<linalg::LinalgOp>(member);
+      auto roles = contractionRoles(op);
+      if (!roles)
+        continue;
+      for (OpOperand *operand : op.getDpsInputOperands()) {
+        Operation *load = operand->get().getDefiningOp();
+        if (!load || !isLoad(load) || !isLoadedPerTile(load, nest, builder))
+          continue;
+        int64_t bytes = freeBytes(cast<ShapedType>(operand->get().getType()));
+        (operand->getOperandNumber() == roles->stationary ? stationaryBytes : movingBytes) += bytes;
+      }
+    }
+    int64_t blocksOutside = stationaryBytes + movingBytes * steps(blockLoops);
+    int64_t columnsOutside = movingBytes + stationaryBytes * steps(columnLoops);
+    bool columnsFirst = columnsOutside < blocksOutside;
+    SmallVector<int64_t> outer, inner;
+    for (int64_t loop : nest.order)
+      (blockLoops.contains(loop) == columnsFirst ? inner : outer).push_back(loop);
+    outer.append(inner);
+    nest.order = outer;
+  }
+
+  TileNest planRowNest(NestBuilder &builder) {
+    TileNest nest = start(builder);
+    linalg::LinalgOp root = builder.root;
+    StructuredKind kind = classify(root);
+    // A load or repartition on its own is one transfer, a lone fill one memset.
+    if (isLoad(root) || kind == StructuredKind::Broadcast || kind == StructuredKind::Fill ||
+        kind == StructuredKind::Other || isWrittenByPE(root)) {
+      nest.reason = "one transfer";
+      return nest;
+    }
+    nest.reason = "temporaries of a chain";
+    SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+    auto iterators = root.getIteratorTypesArray();
+    int64_t elements = 1;
+    for (Operation *member : builder.members) {
+      auto op = cast<linalg::LinalgOp>(member);
+      int64_t count = 1;
+      for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
+        if (loop != 0)
+          count *= range;
+      elements = std::max(elements, count);
+    }
+    // One operation has no temporaries to bound: larger tiles, still small enough to overlap with their neighbours.
+    int64_t limit = builder.members.size() == 1 ? limits.loneElements : limits.mapElements;
+    // Only loops that every member runs in parallel: a member without the loop would be computed once per tile.
+    auto isShared = [&](int64_t loop) {
+      if (iterators[loop] != utils::IteratorType::parallel)
+        return false;
+      return llvm::all_of(builder.members, [&](Operation *member) {
+        auto op = cast<linalg::LinalgOp>(member);
+        const LoopMap &loops = builder.loopsOf.find(member)->second;
+        for (auto [own, mapped] : llvm::enumerate(loops))
+          if (mapped == loop)
+            return op.getIteratorTypesArray()[own] == utils::IteratorType::parallel;
+        return false;
+      });
+    };
+    // Per row of a reduction, its result is one value per partition: a scalar operand, and instructions take one pass
+    // instead of two. Worth it when rows are long enough to pay for an instruction each.
+    int64_t row = elements;
+    for (int64_t loop = 0, e = root.getNumLoops(); loop != e; ++loop)
+      if (!isPartitionLoop(root, loop) && isShared(loop))
+        row /= ranges[loop];
+    bool byRows = row >= limits.rowElements && llvm::any_of(builder.members, [](Operation *member) {
+                    return classify(member) == StructuredKind::Reduction;
+                  }) && builder.members.size() > 1;
+    for (int64_t loop = 0, e = root.getNumLoops(); loop != e; ++loop) {
+      if (isPartitionLoop(root, loop) || !isShared(loop))
+        continue;
+      if (byRows && ranges[loop] > 1) {
+        nest.tileSizes[loop] = 1;
+        nest.reason = "rows of a reduction";
+        continue;
+      }
+      if (elements <= limit)
+        continue;
+      int64_t inner = elements / ranges[loop];
+      int64_t tile = inner >= limit ? 1 : balancedTile(ranges[loop], limit / inner);
+      if (tile >= ranges[loop])
+        continue;
+      nest.tileSizes[loop] = tile;
+      elements = inner * tile;
+    }
+    finish(nest, builder);
+    return nest;
+  }
+
+  static bool isPartitionLoop(linalg::LinalgOp op, int64_t loop) {
+    auto partition = iteratorOfDim(op, op.getDpsInitOperand(0), 0);
+    return partition && *partition == loop;
+  }
+
+  ScheduleLimits limits;
+};
+
+} // namespace
+
+SchedulePlanAnalysis::SchedulePlanAnalysis(Operation *function) {
+  Planner planner{ScheduleLimits()};
+  llvm::DenseSet<Operation *> taken;
+  function->walk([&](Block *block) {
+    if (llvm::isa<linalg::LinalgOp>(block->getParentOp()))
+      return;
+    for (Operation &op : llvm::reverse(*block)) {
+      auto root = dyn_cast<linalg::LinalgOp>(op);
+      if (!root || !root.hasPureTensorSemantics() || root.getNumDpsInits() != 1 || taken.contains(root))
+        continue;
+      // Initial values and loads follow their user; those left over at the end are one operation each.
+      if (llvm::isa<linalg::FillOp>(root) || isLoad(root) || isWrittenByPE(root))
+        continue;
+      TileNest nest = planner.plan(root, taken);
+      taken.insert(root);
+      taken.insert(nest.fused.begin(), nest.fused.end());
+      if (nest.isTiled())
+        result.nests.push_back(std::move(nest));
+    }
+  });
+}
+
+} // namespace trn

@@ -1,0 +1,51 @@
+//===- SchedulePlan.h - tiles and loop order of a group --------------------===//
+// Owns the decision how a group is cut into device tiles: an analysis that reads the IR and returns a printable plan.
+// Refuses to change anything: tile-apply-schedule does that.
+#pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace trn {
+
+/// One loop nest: a root operation, the tile of each of its loops, and the producers computed inside the nest.
+struct TileNest {
+  mlir::linalg::LinalgOp root;
+  llvm::SmallVector<int64_t> tileSizes;      // per loop of the root; 0 = whole
+  llvm::SmallVector<int64_t> order;          // permutation of the root's loops, outermost first
+  llvm::SetVector<mlir::Operation *> fused;  // producers inside the nest, the root excluded
+  const char *reason = "";                   // why these sizes, for remarks
+
+  bool isTiled() const;
+  void print(llvm::raw_ostream &os) const;
+};
+
+/// The nests of one function, consumers before producers: the order in which they are applied.
+struct SchedulePlan {
+  llvm::SmallVector<TileNest> nests;
+  void print(llvm::raw_ostream &os) const;
+};
+
+class SchedulePlanAnalysis {
+public:
+  explicit SchedulePlanAnalysis(mlir::Operation *function);
+  const SchedulePlan &plan() const { return result; }
+
+private:
+  SchedulePlan result;
+};
+
+/// Limits that the plan obeys. Sources: PSUM bank and matmul sizes device.md §1.2, §2.2; DMA sizes device.md §5.
+struct ScheduleLimits {
+  int64_t psumBankBytes = 2048;     // one accumulation group per partition
+  int64_t matmulColumns = 512;      // moving free size
+  int64_t stationaryColumns = 128;  // stationary free size
+  int64_t mapElements = 2048;       // per partition and instruction of a fused chain: bounds its temporaries to 8 KiB
+                                    // while the fixed ~150 cycles of an instruction stay below 10 %
+  int64_t loneElements = 8192;      // the same for an operation without temporaries
+  int64_t rowElements = 128;        // shortest row of a reduction that is worth instructions of its own
+  int64_t residentLoadBytes = 16384; // per partition: a load below this is done once, before the loops
+  int64_t efficientRowBytes = 2048; // per partition: DMA rows shorter than this waste bandwidth
+};
+
+} // namespace trn

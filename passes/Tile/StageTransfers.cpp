@@ -1,0 +1,157 @@
+//===- StageTransfers.cpp - write every crossing between memories ---------===//
+// Owns the insertion of loads, stores and drains into a group, so that tiling and placement only ever see operations
+// whose operands they can reach. Refuses to choose residency.
+#include "passes/Tile/SchedulePasses.h"
+#include "passes/Tile/Spaces.h"
+#include "passes/Tile/Structured.h"
+
+using namespace mlir;
+
+namespace trn {
+#define GEN_PASS_DEF_STAGETRANSFERSPASS
+#include "passes/Tile/SchedulePasses.h.inc"
+
+namespace {
+
+/// Structured operations that compute: they read and write on-chip memory only.
+bool computes(Operation *op) {
+  switch (classify(op)) {
+  case StructuredKind::Contraction:
+  case StructuredKind::Transpose:
+  case StructuredKind::Map:
+  case StructuredKind::Reduction:
+    return true;
+  default:
+    return false;
+  }
+}
+
+Value createEmpty(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Type element) {
+  return tensor::EmptyOp::create(builder, loc, shape, element);
+}
+
+Value createCopy(OpBuilder &builder, Location loc, Value source, Value destination) {
+  return linalg::CopyOp::create(builder, loc, source, destination).getResult(0);
+}
+
+struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> ops;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (op.hasPureTensorSemantics())
+        ops.push_back(op);
+    });
+    for (linalg::LinalgOp &op : ops)
+      keepIdentityCopy(op);
+    for (linalg::LinalgOp op : ops) {
+      if (!computes(op))
+        continue;
+      for (OpOperand *operand : op.getDpsInputOperands())
+        if (isInHbm(operand->get()))
+          load(op, *operand);
+      for (OpOperand &operand : op.getDpsInitsMutable())
+        if (isInHbm(operand.get()))
+          store(op, operand);
+    }
+    for (linalg::LinalgOp op : ops)
+      if (isWrittenByPE(op))
+        drain(op);
+  }
+
+  /// Canonicalisation deletes an identity generic even between two memories; a copy survives.
+  static void keepIdentityCopy(linalg::LinalgOp &op) {
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    if (!generic || !isIdentityCopy(generic))
+      return;
+    OpBuilder builder(generic);
+    auto copy = linalg::CopyOp::create(builder, generic.getLoc(), generic.getDpsInputs()[0], generic.getDpsInits()[0]);
+    generic->replaceAllUsesWith(copy->getResults());
+    generic->erase();
+    op = cast<linalg::LinalgOp>(copy.getOperation());
+  }
+
+  /// Reads `operand` from SBUF. The partition iterator of maps and reductions is the one on dimension 0 of the result;
+  /// an operand that lacks it is the same for every partition and is loaded to each.
+  static void load(linalg::LinalgOp op, OpOperand &operand) {
+    OpBuilder builder(op);
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    StructuredKind kind = classify(op);
+    OpOperand *result = op.getDpsInitOperand(0);
+    auto partition = iteratorOfDim(op, result, 0);
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    bool replicated = (kind == StructuredKind::Map || kind == StructuredKind::Reduction) && generic && partition &&
+                      !isIndexedBy(op, &operand, *partition);
+    if (!replicated) {
+      operand.set(createCopy(builder, op.getLoc(), operand.get(),
+                             createEmpty(builder, op.getLoc(), type.getShape(), type.getElementType())));
+      return;
+    }
+    SmallVector<int64_t> shape = {cast<ShapedType>(result->get().getType()).getDimSize(0)};
+    llvm::append_range(shape, type.getShape());
+    auto broadcast = linalg::BroadcastOp::create(
+        builder, op.getLoc(), operand.get(), createEmpty(builder, op.getLoc(), shape, type.getElementType()),
+        ArrayRef<int64_t>{0});
+    operand.set(broadcast->getResult(0));
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    AffineMap &map = maps[operand.getOperandNumber()];
+    SmallVector<AffineExpr> exprs = {builder.getAffineDimExpr(*partition)};
+    llvm::append_range(exprs, map.getResults());
+    map = AffineMap::get(map.getNumDims(), 0, exprs, op.getContext());
+    generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  }
+
+  /// Gives `op` a fresh destination instead of `destination`, initialised alike, and returns what it wrote before.
+  static Value replaceDestination(linalg::LinalgOp op, OpOperand &destination) {
+    OpBuilder builder(op);
+    Value previous = destination.get();
+    auto type = cast<RankedTensorType>(previous.getType());
+    Value fresh = createEmpty(builder, op.getLoc(), type.getShape(), type.getElementType());
+    if (auto fill = previous.getDefiningOp<linalg::FillOp>()) {
+      fresh = linalg::FillOp::create(builder, fill.getLoc(), fill.getInputs(), fresh).getResult(0);
+      previous = fill.getOutputs()[0];
+    }
+    destination.set(fresh);
+    op.getTiedOpResult(&destination).setType(fresh.getType());
+    return previous;
+  }
+
+  /// Writes a fresh tensor, then copies it to the HBM destination.
+  static void store(linalg::LinalgOp op, OpOperand &destination) {
+    Value hbm = replaceDestination(op, destination);
+    OpResult result = op.getTiedOpResult(&destination);
+    OpBuilder builder(op.getContext());
+    builder.setInsertionPointAfter(op);
+    Value stored = createCopy(builder, op.getLoc(), result, hbm);
+    result.replaceAllUsesExcept(stored, stored.getDefiningOp());
+  }
+
+  /// PSUM is read once, by a map or copy that empties it: anything else gets a copy in between.
+  static void drain(linalg::LinalgOp op) {
+    OpResult result = op->getResult(0);
+    // A store comes after its drain: DMA does not reach PSUM.
+    auto drains = [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (user->getBlock() != op->getBlock())
+        return false;
+      if (auto copy = dyn_cast<linalg::CopyOp>(user))
+        return use.getOperandNumber() == 0 && !isInHbm(copy.getDpsInits()[0]);
+      if (classify(user) != StructuredKind::Map)
+        return false;
+      auto map = cast<linalg::LinalgOp>(user);
+      return map.isDpsInput(&use) && map.getMatchingIndexingMap(&use).isProjectedPermutation() &&
+             map.getMatchingIndexingMap(&use).getNumResults() == map.getNumLoops();
+    };
+    if (result.hasOneUse() && drains(*result.use_begin()))
+      return;
+    OpBuilder builder(op.getContext());
+    builder.setInsertionPointAfter(op);
+    auto type = cast<RankedTensorType>(result.getType());
+    // The PE accumulates in fresh PSUM; what was its destination is the drain's.
+    Value target = type.getEncoding() ? replaceDestination(op, *op.getDpsInitOperand(0))
+                                      : createEmpty(builder, op.getLoc(), type.getShape(), type.getElementType());
+    Value drained = createCopy(builder, op.getLoc(), result, target);
+    result.replaceAllUsesExcept(drained, drained.getDefiningOp());
+  }
+};
+} // namespace
+} // namespace trn

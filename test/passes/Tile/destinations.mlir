@@ -1,0 +1,42 @@
+// RUN: trn-opt %s --tile-split-destinations --split-input-file | FileCheck-22 %s --check-prefix=SPLIT
+// RUN: trn-opt %s --tile-reuse-destinations --canonicalize --split-input-file | FileCheck-22 %s --check-prefix=REUSE
+
+// One destination for two values would be one buffer for both.
+// SPLIT-LABEL: func private @shared
+// SPLIT:         %[[A:.*]] = tensor.empty()
+// SPLIT:         linalg.exp {{.*}} outs(%[[A]] :
+// SPLIT:         %[[B:.*]] = tensor.empty()
+// SPLIT:         linalg.log {{.*}} outs(%[[B]] :
+func.func private @shared(%x: tensor<128x16xf32, #trn.sbuf>) -> (tensor<128x16xf32, #trn.sbuf>, tensor<128x16xf32, #trn.sbuf>) {
+  %e = tensor.empty() : tensor<128x16xf32, #trn.sbuf>
+  %a = linalg.exp ins(%x : tensor<128x16xf32, #trn.sbuf>) outs(%e : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  %b = linalg.log ins(%x : tensor<128x16xf32, #trn.sbuf>) outs(%e : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  return %a, %b : tensor<128x16xf32, #trn.sbuf>, tensor<128x16xf32, #trn.sbuf>
+}
+
+// -----
+
+// A value that is inserted into a padded tensor is computed there.
+// REUSE-LABEL: func private @padded
+// REUSE-NOT:     tensor.empty
+// REUSE:         %[[S:.*]] = tensor.extract_slice %{{.*}}[0, 1]
+// REUSE:         linalg.exp {{.*}} outs(%[[S]] :
+func.func private @padded(%x: tensor<128x16xf32, #trn.sbuf>, %dst: tensor<128x18xf32, #trn.sbuf>) -> tensor<128x18xf32, #trn.sbuf> {
+  %e = tensor.empty() : tensor<128x16xf32, #trn.sbuf>
+  %a = linalg.exp ins(%x : tensor<128x16xf32, #trn.sbuf>) outs(%e : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  %r = tensor.insert_slice %a into %dst[0, 1] [128, 16] [1, 1] : tensor<128x16xf32, #trn.sbuf> into tensor<128x18xf32, #trn.sbuf>
+  return %r : tensor<128x18xf32, #trn.sbuf>
+}
+
+// -----
+
+// The HBM side of a store is no destination of a computation.
+// REUSE-LABEL: func private @stored
+// REUSE:         %[[E:.*]] = tensor.empty() : tensor<128x16xf32, #trn.sbuf>
+// REUSE:         linalg.exp {{.*}} outs(%[[E]] :
+func.func private @stored(%x: tensor<128x16xf32, #trn.sbuf>, %dst: tensor<128x16xf32, #trn.hbm>) -> tensor<128x16xf32, #trn.hbm> {
+  %e = tensor.empty() : tensor<128x16xf32, #trn.sbuf>
+  %a = linalg.exp ins(%x : tensor<128x16xf32, #trn.sbuf>) outs(%e : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  %r = linalg.copy ins(%a : tensor<128x16xf32, #trn.sbuf>) outs(%dst : tensor<128x16xf32, #trn.hbm>) -> tensor<128x16xf32, #trn.hbm>
+  return %r : tensor<128x16xf32, #trn.hbm>
+}

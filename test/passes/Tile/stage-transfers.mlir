@@ -1,0 +1,66 @@
+// RUN: trn-opt %s --tile-stage-transfers --split-input-file | FileCheck-22 %s
+
+#x = affine_map<(m, n, k) -> (k, n)>
+#w = affine_map<(m, n, k) -> (k, m)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// Weights in HBM are loaded; PSUM that a reduction would read is emptied by a copy; HBM is written by a copy.
+// CHECK-LABEL: func private @crossings
+// CHECK:         %[[W:.*]] = linalg.copy ins(%{{.*}} : tensor<64x32xbf16, #trn.hbm>) outs(%{{.*}} : tensor<64x32xbf16>)
+// CHECK:         %[[C:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[W]] :
+// CHECK:         %[[D:.*]] = linalg.copy ins(%[[C]] : tensor<32x16xf32>)
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} ins(%[[D]] : tensor<32x16xf32>) outs(%{{.*}} : tensor<32xf32>)
+// CHECK:         linalg.copy ins(%[[R]] : tensor<32xf32>) outs(%{{.*}} : tensor<32xf32, #trn.hbm>)
+func.func private @crossings(%x: tensor<64x16xbf16, #trn.sbuf>, %w: tensor<64x32xbf16, #trn.hbm>, %dst: tensor<32xf32, #trn.hbm>) -> tensor<32xf32, #trn.hbm> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x16xf32>) -> tensor<32x16xf32>
+  %c = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<64x16xbf16, #trn.sbuf>, tensor<64x32xbf16, #trn.hbm>) outs(%f : tensor<32x16xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %acc: f32):
+    %a32 = arith.extf %a : bf16 to f32
+    %b32 = arith.extf %b : bf16 to f32
+    %p = arith.mulf %a32, %b32 : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<32x16xf32>
+  %g = linalg.fill ins(%zero : f32) outs(%dst : tensor<32xf32, #trn.hbm>) -> tensor<32xf32, #trn.hbm>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m)>], iterator_types = ["parallel", "reduction"]}
+      ins(%c : tensor<32x16xf32>) outs(%g : tensor<32xf32, #trn.hbm>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<32xf32, #trn.hbm>
+  return %r : tensor<32xf32, #trn.hbm>
+}
+
+// -----
+
+// A vector along the free dimension is the same for every partition: it is loaded to each.
+// CHECK: #[[MAP:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func private @replicated
+// CHECK:         %[[B:.*]] = linalg.broadcast ins(%{{.*}} : tensor<48xf32, #trn.hbm>) outs(%{{.*}} : tensor<128x48xf32>) dimensions = [0]
+// CHECK:         linalg.generic {indexing_maps = [#[[MAP]], #[[MAP]], #[[MAP]]]{{.*}} ins(%{{.*}}, %[[B]] :
+func.func private @replicated(%x: tensor<128x48xf32, #trn.sbuf>, %g: tensor<48xf32, #trn.hbm>, %dst: tensor<128x48xf32, #trn.sbuf>) -> tensor<128x48xf32, #trn.sbuf> {
+  %r = linalg.generic {indexing_maps = [affine_map<(p, n) -> (p, n)>, affine_map<(p, n) -> (n)>, affine_map<(p, n) -> (p, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %g : tensor<128x48xf32, #trn.sbuf>, tensor<48xf32, #trn.hbm>) outs(%dst : tensor<128x48xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.mulf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<128x48xf32, #trn.sbuf>
+  return %r : tensor<128x48xf32, #trn.sbuf>
+}
+
+// -----
+
+// Canonicalisation would delete an identity generic between two memories.
+// CHECK-LABEL: func private @identity
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.copy ins(%{{.*}} : tensor<128x48xf32, #trn.sbuf>) outs(%{{.*}} : tensor<128x48xf32, #trn.hbm>)
+func.func private @identity(%x: tensor<128x48xf32, #trn.sbuf>, %dst: tensor<128x48xf32, #trn.hbm>) -> tensor<128x48xf32, #trn.hbm> {
+  %r = linalg.generic {indexing_maps = [affine_map<(p, n) -> (p, n)>, affine_map<(p, n) -> (p, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<128x48xf32, #trn.sbuf>) outs(%dst : tensor<128x48xf32, #trn.hbm>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<128x48xf32, #trn.hbm>
+  return %r : tensor<128x48xf32, #trn.hbm>
+}
