@@ -1,0 +1,25 @@
+//===- Passes.h - passes of stage tiled -> buffered ------------------------===//
+// Owns the declarations of the passes in Passes.td and their order.
+#pragma once
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir {
+class ModuleOp;
+namespace func {
+class FuncOp;
+}
+} // namespace mlir
+
+namespace trn {
+#define GEN_PASS_DECL
+#include "passes/Buffer/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "passes/Buffer/Passes.h.inc"
+
+/// Appends the passes from stage `tiled` to stage `buffered`, in order.
+void buildBufferPipeline(mlir::OpPassManager &modulePasses);
+/// Registers that order as the pipeline `tiled-to-buffered`.
+void registerBufferPipeline();
+} // namespace trn
