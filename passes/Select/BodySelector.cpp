@@ -1,0 +1,512 @@
+//===- BodySelector.cpp - instructions for the body of an elementwise operation ===//
+// Owns the covering. The DAG is walked from its results; each value that an instruction can compute together with its
+// operand's producer is, when that producer has no other use. Values that depend on the partition only are computed once
+// per partition ([partitions, 1]) and enter wide instructions as scalar operands.
+#include "passes/Select/BodySelector.h"
+#include "dialects/Trn/TrnOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Tile/Spaces.h"
+
+using namespace mlir;
+using trn::isa::ActivationFunc;
+using trn::isa::AluOp;
+
+namespace trn {
+
+static bool isCommutative(AluOp op) {
+  switch (op) {
+  case AluOp::Add:
+  case AluOp::Multiply:
+  case AluOp::Max:
+  case AluOp::Min:
+  case AluOp::AbsMax:
+  case AluOp::IsEq:
+  case AluOp::IsNe:
+  case AluOp::LogicalAnd:
+  case AluOp::LogicalOr:
+  case AluOp::LogicalXor:
+  case AluOp::BitwiseAnd:
+  case AluOp::BitwiseOr:
+  case AluOp::BitwiseXor:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static bool isBitwise(AluOp op) { return isa::info(op).kind == isa::AluKind::Bitwise; }
+
+/// Two operators of one instruction: both arithmetic or both bitwise, on an engine that has both.
+static bool canShareInstruction(AluOp first, AluOp second) {
+  return isBitwise(first) == isBitwise(second) && (isa::info(first).engines & isa::info(second).engines) != 0;
+}
+
+static std::optional<double> constantValue(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return std::nullopt;
+  if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+    return number.getValueAsDouble();
+  if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
+    return number.getType().isInteger(1) ? number.getValue().getZExtValue() : number.getValue().getSExtValue();
+  return std::nullopt;
+}
+
+/// The row of the operation in the table of scalar operations.
+static const isa::ScalarOpInfo *tableRow(Operation *op) {
+  // x uno x asks for NaN, which differs from itself.
+  auto compare = dyn_cast<arith::CmpFOp>(op);
+  if (compare && compare.getPredicate() == arith::CmpFPredicate::UNO && compare.getLhs() == compare.getRhs())
+    return isa::scalarOp("arith.cmpf.une");
+  return ir::scalarOpInfo(op);
+}
+
+BodySelector::BodySelector(OpBuilder &builder, linalg::LinalgOp op, Tile &tile, int coreVersion)
+    : emitter(builder, op.getLoc()), op(op), tile(tile), coreVersion(coreVersion) {}
+
+LogicalResult BodySelector::fail(llvm::Twine why) {
+  if (reason.empty())
+    reason = why.str();
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Facts about values
+//===----------------------------------------------------------------------===//
+
+/// Conversions that reading an operand does by itself: every engine computes in fp32.
+Value BodySelector::skipConversions(Value value) const {
+  while (Operation *definition = value.getDefiningOp()) {
+    bool free = llvm::isa<arith::ExtFOp, arith::UIToFPOp, arith::ExtUIOp>(definition);
+    // A signed reading of a boolean would be -1.
+    if (llvm::isa<arith::SIToFPOp, arith::ExtSIOp>(definition))
+      free = !definition->getOperand(0).getType().isInteger(1);
+    // Booleans are 0 or 1 in a byte.
+    if (llvm::isa<arith::TruncIOp>(definition))
+      free = value.getType().isInteger(1);
+    if (!free)
+      break;
+    value = definition->getOperand(0);
+  }
+  return value;
+}
+
+bool BodySelector::isVarying(Value value) {
+  auto known = varying.find(value);
+  if (known != varying.end())
+    return known->second;
+  bool result = false;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    result = argument.getOwner() == op.getBlock() && !tile.accesses[argument.getArgNumber()].isColumn();
+  else
+    result = llvm::any_of(value.getDefiningOp()->getOperands(), [&](Value operand) { return isVarying(operand); });
+  varying[value] = result;
+  return result;
+}
+
+ArrayRef<int64_t> BodySelector::shapeOf(Value value) {
+  return isVarying(value) ? ArrayRef<int64_t>(tile.sizes) : ArrayRef<int64_t>();
+}
+
+/// True when the producer of `value` may be computed inside its only user.
+bool BodySelector::isFusable(Value value) const {
+  return value.getDefiningOp() && value.hasOneUse() && !sources.contains(value);
+}
+
+std::optional<BodySelector::AluMatch> BodySelector::matchAlu(Value value) {
+  Operation *definition = value.getDefiningOp();
+  const isa::ScalarOpInfo *row = definition ? tableRow(definition) : nullptr;
+  if (!row || !row->alu)
+    return std::nullopt;
+  // The roots are cheaper and on a less busy engine as activation functions.
+  if (row->arity == 1 && row->activation && *row->alu == AluOp::Power)
+    return std::nullopt;
+  AluMatch match{*row->alu, definition->getOperand(0), Value()};
+  if (row->arity == 1) {
+    match.immediate = row->aluImmediate.value_or(0.0f);
+    match.reverse = row->aluReverse;
+  } else {
+    match.rhs = definition->getOperand(1);
+  }
+  return match;
+}
+
+FailureOr<std::pair<Value, ScalarStep>> BodySelector::matchStep(Value value, bool &matched) {
+  matched = false;
+  std::optional<AluMatch> match = matchAlu(value);
+  if (!match)
+    return std::pair<Value, ScalarStep>();
+  ScalarStep step{match->op, ScalarOperand::constant(match->immediate), match->reverse};
+  Value data = match->lhs;
+  if (match->rhs) {
+    // The operand that varies is data; of two that do not, one that is no constant.
+    bool swap = isVarying(value) ? !isVarying(match->lhs) : constantValue(match->lhs).has_value();
+    Value other = match->rhs;
+    if (swap)
+      std::swap(data, other);
+    if (isVarying(value) && isVarying(other))
+      return std::pair<Value, ScalarStep>();
+    FailureOr<ScalarOperand> operand = scalarOperand(other);
+    if (failed(operand))
+      return failure();
+    step.operand = *operand;
+    step.reverse = swap && !isCommutative(match->op);
+  }
+  matched = true;
+  return std::make_pair(data, step);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+Value BodySelector::temporary(ArrayRef<int64_t> shape, Type element) {
+  return createTemporary(emitter.builder, emitter.loc, tile.partitions, shape, element);
+}
+Value BodySelector::temporary(Value like) { return temporary(shapeOf(like), like.getType()); }
+
+FailureOr<BodySelector::Source> BodySelector::source(Value value) {
+  value = skipConversions(value);
+  auto known = sources.find(value);
+  if (known != sources.end())
+    return known->second;
+  Source result;
+  if (auto constant = constantValue(value)) {
+    result.immediate = *constant;
+  } else if (auto argument = dyn_cast<BlockArgument>(value)) {
+    const Access &access = tile.accesses[argument.getArgNumber()];
+    result.kind = isVarying(value) ? Source::Tensor : Source::Column;
+    Access read = access;
+    if (result.kind == Source::Column)
+      read.strides.clear();
+    result.buffer = createView(emitter.builder, emitter.loc, read, tile.partitions, shapeOf(value));
+  } else {
+    result.kind = isVarying(value) ? Source::Tensor : Source::Column;
+    result.buffer = temporary(value);
+    if (failed(computeInto(value, result.buffer)))
+      return failure();
+  }
+  sources[value] = result;
+  return result;
+}
+
+FailureOr<Value> BodySelector::asTensor(const Source &source, ArrayRef<int64_t> shape) {
+  if (source.kind == Source::Tensor)
+    return source.buffer;
+  Value column = source.buffer;
+  if (source.kind == Source::Immediate) {
+    column = temporary({}, emitter.builder.getF32Type());
+    emitter.fill(column, source.immediate);
+  }
+  return shape.empty() ? column : createBroadcast(emitter.builder, emitter.loc, column, shape);
+}
+
+FailureOr<Value> BodySelector::tensorOperand(Value value, ArrayRef<int64_t> shape) {
+  FailureOr<Source> read = source(value);
+  if (failed(read))
+    return failure();
+  return asTensor(*read, shape);
+}
+
+FailureOr<ScalarOperand> BodySelector::scalarOperand(Value value) {
+  FailureOr<Source> read = source(value);
+  if (failed(read))
+    return failure();
+  if (read->kind == Source::Immediate) {
+    if (value.getType().isInteger() && static_cast<double>(static_cast<float>(read->immediate)) != read->immediate) {
+      (void)fail("the integer constant " + llvm::Twine(static_cast<int64_t>(read->immediate)) +
+                 " has no exact fp32 value");
+      return failure();
+    }
+    return ScalarOperand::constant(static_cast<float>(read->immediate));
+  }
+  assert(read->kind == Source::Column && "a varying value is no scalar operand");
+  // Scalar operands are fp32 (ISA32 tensor_scalar).
+  if (!cast<MemRefType>(read->buffer.getType()).getElementType().isF32()) {
+    Value wide = temporary({}, emitter.builder.getF32Type());
+    emitter.copy(wide, read->buffer);
+    read->buffer = wide;
+    sources[skipConversions(value)] = *read;
+  }
+  return ScalarOperand::at(read->buffer);
+}
+
+/// A copy in SBUF of an operand that lies in PSUM, for instructions that cannot read it there.
+FailureOr<Value> BodySelector::outOfPsum(Value buffer, Value value) {
+  if (!isInPsum(buffer))
+    return buffer;
+  Value copy = temporary(shapeOf(value), cast<MemRefType>(buffer.getType()).getElementType());
+  emitter.copy(copy, buffer);
+  sources[skipConversions(value)] = {isVarying(value) ? Source::Tensor : Source::Column, 0.0, copy};
+  return copy;
+}
+
+FailureOr<Value> BodySelector::compute(Value value) { return tensorOperand(value, tile.sizes); }
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+LogicalResult BodySelector::computeInto(Value value, Value dst) {
+  value = skipConversions(value);
+  // What does not vary is computed once per partition, then spread.
+  bool wide = !tile.sizes.empty() && dst.getType() && cast<MemRefType>(dst.getType()).getShape().drop_front() ==
+                                                           ArrayRef<int64_t>(tile.sizes);
+  Operation *definition = value.getDefiningOp();
+  if (!definition || constantValue(value) || (wide && !isVarying(value)) || sources.contains(value))
+    return emitCopy(value, dst);
+  if (auto narrow = dyn_cast<arith::TruncFOp>(definition))
+    return computeInto(narrow.getIn(), dst); // writing rounds
+  if (auto select = dyn_cast<arith::SelectOp>(definition))
+    return emitSelect(select, dst);
+  if (llvm::isa<math::FloorOp, math::CeilOp, math::RoundEvenOp, math::RoundOp, math::TruncOp, arith::FPToSIOp,
+                arith::FPToUIOp>(definition))
+    return emitRounding(definition, dst);
+  if (auto sine = dyn_cast<math::SinOp>(definition))
+    return emitSine(sine.getOperand(), 0.0f, dst);
+  if (auto cosine = dyn_cast<math::CosOp>(definition))
+    return emitSine(cosine.getOperand(), 1.57079632679489661923f, dst);
+  if (std::optional<AluMatch> match = matchAlu(value))
+    return emitAlu(value, *match, dst);
+  const isa::ScalarOpInfo *row = tableRow(definition);
+  if (row && row->activation)
+    return emitActivation(value, *row->activation, dst);
+  return fail("no instruction computes '" + definition->getName().getStringRef() + "'");
+}
+
+LogicalResult BodySelector::emitCopy(Value value, Value dst) {
+  FailureOr<Source> read = source(value);
+  if (failed(read))
+    return failure();
+  if (read->kind == Source::Immediate) {
+    emitter.fill(dst, read->immediate);
+    return success();
+  }
+  FailureOr<Value> tensor = asTensor(*read, cast<MemRefType>(dst.getType()).getShape().drop_front());
+  if (failed(tensor))
+    return failure();
+  emitter.copy(dst, *tensor);
+  return success();
+}
+
+/// func(data * scale + bias): the affine part is taken from the operand's producers.
+LogicalResult BodySelector::emitActivation(Value value, ActivationFunc func, Value dst) {
+  ScalarOperand scale = ScalarOperand::constant(1.0f), bias = ScalarOperand::constant(0.0f);
+  Value data = skipConversions(value.getDefiningOp()->getOperand(0));
+  auto peel = [&](auto &&accept) -> LogicalResult {
+    if (!isFusable(data) || isVarying(data) != isVarying(value))
+      return success();
+    std::optional<AluMatch> match = matchAlu(data);
+    if (!match || !accept(match->op))
+      return success();
+    bool matched;
+    auto step = matchStep(data, matched);
+    if (failed(step))
+      return failure();
+    if (!matched)
+      return success();
+    auto [inner, found] = *step;
+    switch (found.op) {
+    case AluOp::Add:
+      bias = found.operand;
+      break;
+    case AluOp::Subtract:
+      if (found.reverse) {
+        bias = found.operand;
+        scale = ScalarOperand::constant(-1.0f);
+      } else if (!found.operand.column) {
+        bias = ScalarOperand::constant(-found.operand.immediate);
+      } else {
+        Value negative = temporary({}, emitter.builder.getF32Type());
+        emitter.tensorScalar(negative, found.operand.column, {AluOp::Multiply, ScalarOperand::constant(-1.0f)});
+        bias = ScalarOperand::at(negative);
+      }
+      break;
+    default: // Multiply
+      if (scale.isConstant(1.0f))
+        scale = found.operand;
+      else if (!found.operand.column)
+        scale = ScalarOperand::constant(scale.immediate * found.operand.immediate);
+      else
+        return success();
+    }
+    data = skipConversions(inner);
+    return success();
+  };
+  bool isReciprocal = func == ActivationFunc::Reciprocal && coreVersion < 3; // takes no bias there (ISA32)
+  if (!isReciprocal && failed(peel([](AluOp op) { return op == AluOp::Add || op == AluOp::Subtract; })))
+    return failure();
+  if (failed(peel([](AluOp op) { return op == AluOp::Multiply; })))
+    return failure();
+  // A constant bias is an operand from core version 3 on only (ISA32 activation).
+  if (coreVersion < 3 && !bias.column && bias.immediate != 0.0f) {
+    Value column = temporary({}, emitter.builder.getF32Type());
+    emitter.fill(column, bias.immediate);
+    bias = ScalarOperand::at(column);
+  }
+  FailureOr<Value> src = tensorOperand(data, shapeOf(value));
+  if (failed(src))
+    return failure();
+  emitter.activation(dst, *src, func, scale, bias);
+  return success();
+}
+
+LogicalResult BodySelector::emitAlu(Value value, const AluMatch &match, Value dst) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  bool isZero = match.rhs ? constantValue(match.rhs) == 0.0 : match.immediate == 0.0f;
+  if (match.op == AluOp::Max && isZero && isVarying(value)) {
+    // max(x * scale + bias, 0) out of PSUM: ACT is the engine next to PSUM, and DVE has what only it can do.
+    Value data = skipConversions(match.lhs);
+    while (isFusable(data)) {
+      std::optional<AluMatch> inner = matchAlu(data);
+      if (!inner || (inner->op != AluOp::Add && inner->op != AluOp::Multiply) || !inner->rhs ||
+          isVarying(inner->lhs) == isVarying(inner->rhs))
+        break;
+      data = skipConversions(isVarying(inner->lhs) ? inner->lhs : inner->rhs);
+    }
+    auto argument = dyn_cast<BlockArgument>(data);
+    if (argument && isInPsum(tile.accesses[argument.getArgNumber()].root))
+      return emitActivation(value, ActivationFunc::Relu, dst);
+  }
+
+  bool matched;
+  auto step = matchStep(value, matched);
+  if (failed(step))
+    return failure();
+  bool onPool = match.op == AluOp::Power; // POOL does not reach PSUM
+  if (matched) {
+    auto [data, outer] = *step;
+    Value inner = skipConversions(data);
+    std::optional<AluMatch> innerMatch;
+    if (isFusable(inner) && isVarying(inner) == isVarying(value))
+      innerMatch = matchAlu(inner);
+    if (innerMatch && canShareInstruction(innerMatch->op, match.op)) {
+      auto innerStep = matchStep(inner, matched);
+      if (failed(innerStep))
+        return failure();
+      if (matched) {
+        FailureOr<Value> src = tensorOperand(innerStep->first, shape);
+        if (failed(src) || (onPool && failed(src = outOfPsum(*src, innerStep->first))))
+          return failure();
+        emitter.tensorScalar(dst, *src, innerStep->second, outer);
+        return success();
+      }
+    }
+    FailureOr<Value> src = tensorOperand(data, shape);
+    if (failed(src) || (onPool && failed(src = outOfPsum(*src, data))))
+      return failure();
+    emitter.tensorScalar(dst, *src, outer);
+    return success();
+  }
+
+  // Both operands vary: one of them may be a step itself.
+  Value sides[2] = {match.lhs, match.rhs};
+  for (unsigned side = 0; side != 2 && !isBitwise(match.op) && !onPool; ++side) {
+    Value inner = skipConversions(sides[side]);
+    std::optional<AluMatch> innerMatch;
+    if (isFusable(inner) && isVarying(inner))
+      innerMatch = matchAlu(inner);
+    if (!innerMatch || !canShareInstruction(innerMatch->op, match.op) || innerMatch->op == AluOp::Power)
+      continue;
+    auto innerStep = matchStep(inner, matched);
+    if (failed(innerStep))
+      return failure();
+    if (!matched)
+      continue;
+    FailureOr<Value> src = tensorOperand(innerStep->first, shape), rhs = tensorOperand(sides[1 - side], shape);
+    if (failed(src) || failed(rhs))
+      return failure();
+    if (isInPsum(*src) && isInPsum(*rhs) && failed(rhs = outOfPsum(*rhs, sides[1 - side])))
+      return failure();
+    emitter.scalarTensorTensor(dst, *src, innerStep->second, match.op, *rhs, side == 1 && !isCommutative(match.op));
+    return success();
+  }
+  FailureOr<Value> lhs = tensorOperand(match.lhs, shape), rhs = tensorOperand(match.rhs, shape);
+  if (failed(lhs) || failed(rhs))
+    return failure();
+  if (onPool && (failed(lhs = outOfPsum(*lhs, match.lhs)) || failed(rhs = outOfPsum(*rhs, match.rhs))))
+    return failure();
+  if (isInPsum(*lhs) && isInPsum(*rhs) && failed(rhs = outOfPsum(*rhs, match.rhs)))
+    return failure();
+  emitter.tensorTensor(dst, *lhs, *rhs, match.op);
+  return success();
+}
+
+LogicalResult BodySelector::emitSelect(arith::SelectOp select, Value dst) {
+  ArrayRef<int64_t> shape = shapeOf(select.getResult());
+  FailureOr<Value> predicate = tensorOperand(select.getCondition(), shape);
+  FailureOr<Value> onTrue = tensorOperand(select.getTrueValue(), shape);
+  FailureOr<Value> onFalse = tensorOperand(select.getFalseValue(), shape);
+  if (failed(predicate) || failed(onTrue) || failed(onFalse))
+    return failure();
+  emitter.select(dst, *predicate, *onTrue, *onFalse);
+  return success();
+}
+
+/// Rounding to integers goes through int32: writing one rounds to nearest even and saturates (device guide 4.2). The
+/// other modes correct that result by a comparison. Exact below 2^31; floats above 2^23 are integers already.
+LogicalResult BodySelector::emitRounding(Operation *rounding, Value dst) {
+  Type f32 = emitter.builder.getF32Type(), i32 = emitter.builder.getI32Type();
+  ArrayRef<int64_t> shape = shapeOf(rounding->getResult(0));
+  Value argument = rounding->getOperand(0);
+  FailureOr<Value> src = tensorOperand(argument, shape);
+  if (failed(src))
+    return failure();
+  auto nearest = [&](Value from) {
+    Value rounded = temporary(shape, i32);
+    emitter.copy(rounded, from);
+    return rounded;
+  };
+  // rounded + sign * (rounded compared with exact)
+  auto correct = [&](Value into, Value rounded, Value exact, AluOp compare, AluOp combine) {
+    Value wrong = temporary(shape, f32);
+    emitter.tensorTensor(wrong, rounded, exact, compare);
+    emitter.tensorTensor(into, rounded, wrong, combine);
+  };
+  if (llvm::isa<math::RoundEvenOp>(rounding)) {
+    emitter.copy(dst, nearest(*src));
+    return success();
+  }
+  if (llvm::isa<math::FloorOp>(rounding)) {
+    correct(dst, nearest(*src), *src, AluOp::IsGt, AluOp::Subtract);
+    return success();
+  }
+  if (llvm::isa<math::CeilOp>(rounding)) {
+    correct(dst, nearest(*src), *src, AluOp::IsLt, AluOp::Add);
+    return success();
+  }
+  // A conversion of what is integral already only writes.
+  if (Operation *producer = argument.getDefiningOp();
+      producer && llvm::isa<math::FloorOp, math::CeilOp, math::RoundEvenOp, math::RoundOp, math::TruncOp>(producer)) {
+    emitter.copy(dst, *src);
+    return success();
+  }
+  // Toward zero, and halves away from zero: on the magnitude, then the sign.
+  Value magnitude = temporary(shape, f32), sign = temporary(shape, f32), whole = temporary(shape, f32);
+  ScalarStep absolute{AluOp::AbsMax, ScalarOperand::constant(0.0f)}, half{AluOp::Add, ScalarOperand::constant(0.5f)};
+  emitter.tensorScalar(magnitude, *src, absolute, llvm::isa<math::RoundOp>(rounding) ? half : ScalarStep());
+  correct(whole, nearest(magnitude), magnitude, AluOp::IsGt, AluOp::Subtract);
+  emitter.activation(sign, *src, ActivationFunc::Sign, ScalarOperand::constant(1.0f), ScalarOperand::constant(0.0f));
+  emitter.tensorTensor(dst, whole, sign, AluOp::Multiply);
+  return success();
+}
+
+/// sin(argument + shift). The table covers [-pi, pi] only and does not reduce (SH32): mod brings the argument there.
+LogicalResult BodySelector::emitSine(Value argument, float shift, Value dst) {
+  constexpr float kPi = 3.14159265358979323846f;
+  ArrayRef<int64_t> shape = cast<MemRefType>(dst.getType()).getShape().drop_front();
+  FailureOr<Value> src = tensorOperand(argument, isVarying(argument) ? shape : ArrayRef<int64_t>());
+  if (failed(src))
+    return failure();
+  Value reduced = temporary(shapeOf(argument), emitter.builder.getF32Type());
+  emitter.tensorScalar(reduced, *src, {AluOp::Add, ScalarOperand::constant(shift + kPi)},
+                       {AluOp::Mod, ScalarOperand::constant(2 * kPi)});
+  Value centred = temporary(shapeOf(argument), emitter.builder.getF32Type());
+  // mod may return 2 pi itself after rounding; the table ends at the float below pi.
+  emitter.tensorScalar(centred, reduced, {AluOp::Subtract, ScalarOperand::constant(kPi)},
+                       {AluOp::Min, ScalarOperand::constant(3.1415925f)});
+  emitter.activation(dst, centred, ActivationFunc::Sin, ScalarOperand::constant(1.0f), ScalarOperand::constant(0.0f));
+  return success();
+}
+
+} // namespace trn

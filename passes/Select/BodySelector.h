@@ -1,0 +1,77 @@
+//===- BodySelector.h - instructions for the body of an elementwise operation ===//
+// Owns the covering of a scalar body (a DAG of arith, math and trn.scalar operations) by instructions. What a scalar
+// operation is computed by comes from the table isa::scalarOp alone; here are only the shapes of instructions: activation
+// with scale and bias, tensor_scalar with two operators, scalar_tensor_tensor, tensor_tensor, select. Refuses operations
+// without a row in the table, unless a composition of others is written here.
+#pragma once
+#include "passes/Select/Access.h"
+#include "passes/Select/Emitter.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace trn {
+
+class BodySelector {
+public:
+  /// `tile` holds one access per operand of `op`, as tileOf makes them; instructions go where `builder` is.
+  BodySelector(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op, Tile &tile, int coreVersion);
+
+  /// Emits instructions that compute body value `value` into `dst`, a view of the tile's shape.
+  mlir::LogicalResult computeInto(mlir::Value value, mlir::Value dst);
+
+  /// A buffer of the tile's shape that holds `value`: a view of an operand where possible, else a temporary.
+  mlir::FailureOr<mlir::Value> compute(mlir::Value value);
+
+  /// Why the last failure happened.
+  llvm::StringRef failureReason() const { return reason; }
+
+private:
+  /// A value that instructions can read.
+  struct Source {
+    enum Kind { Immediate, Column, Tensor } kind = Immediate;
+    double immediate = 0.0;
+    mlir::Value buffer; // Column: [partitions, 1]; Tensor: the tile's shape
+  };
+  /// `data op other`, sides swapped by `reverse`: one ALU operator of the body.
+  struct AluMatch {
+    isa::AluOp op;
+    mlir::Value lhs, rhs; // rhs null: `immediate`
+    float immediate = 0.0f;
+    bool reverse = false; // only with an immediate
+  };
+
+  mlir::LogicalResult fail(llvm::Twine why);
+  bool isVarying(mlir::Value value);
+  bool isScalar(mlir::Value value);
+  llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
+  bool isFusable(mlir::Value value) const;
+  mlir::Value skipConversions(mlir::Value value) const;
+
+  mlir::FailureOr<Source> source(mlir::Value value);
+  mlir::FailureOr<mlir::Value> tensorOperand(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  mlir::FailureOr<ScalarOperand> scalarOperand(mlir::Value value);
+  mlir::FailureOr<mlir::Value> asTensor(const Source &source, llvm::ArrayRef<int64_t> shape);
+  mlir::FailureOr<mlir::Value> outOfPsum(mlir::Value buffer, mlir::Value value);
+  mlir::Value temporary(mlir::Value like);
+  mlir::Value temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
+  std::optional<AluMatch> matchAlu(mlir::Value value);
+  /// The data and the step when `value` is one varying operand with one scalar operand.
+  mlir::FailureOr<std::pair<mlir::Value, ScalarStep>> matchStep(mlir::Value value, bool &matched);
+
+  mlir::LogicalResult emitCopy(mlir::Value value, mlir::Value dst);
+  mlir::LogicalResult emitActivation(mlir::Value value, isa::ActivationFunc func, mlir::Value dst);
+  mlir::LogicalResult emitAlu(mlir::Value value, const AluMatch &match, mlir::Value dst);
+  mlir::LogicalResult emitSelect(mlir::arith::SelectOp op, mlir::Value dst);
+  mlir::LogicalResult emitRounding(mlir::Operation *op, mlir::Value dst);
+  mlir::LogicalResult emitSine(mlir::Value argument, float shift, mlir::Value dst);
+
+  Emitter emitter;
+  mlir::linalg::LinalgOp op;
+  Tile &tile;
+  int coreVersion;
+  std::string reason;
+  llvm::DenseMap<mlir::Value, Source> sources;
+  llvm::DenseMap<mlir::Value, bool> varying;
+};
+
+} // namespace trn

@@ -1,0 +1,110 @@
+//===- SelectMovement.cpp - instructions that move data ----------------------===//
+// Owns copies, broadcasts, fills and free transposes. Refuses to move data between partitions on chip: layout goes
+// through the PE or through HBM for that.
+#include "passes/Select/Access.h"
+#include "passes/Select/Emitter.h"
+#include "passes/Select/Passes.h"
+#include "passes/Tile/Spaces.h"
+#include "passes/Tile/Structured.h"
+
+using namespace mlir;
+
+namespace trn {
+#define GEN_PASS_DEF_SELECTMOVEMENTPASS
+#include "passes/Select/Passes.h.inc"
+
+namespace {
+
+struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
+  void runOnOperation() override {
+    SmallVector<linalg::LinalgOp> moves;
+    getOperation().walk([&](linalg::LinalgOp op) {
+      StructuredKind kind = classify(op);
+      if (kind == StructuredKind::Copy || kind == StructuredKind::Broadcast || kind == StructuredKind::Fill ||
+          llvm::isa<linalg::TransposeOp>(op))
+        moves.push_back(op);
+    });
+    for (linalg::LinalgOp op : moves)
+      if (succeeded(llvm::isa<linalg::FillOp>(op) ? selectFill(op) : selectMove(op)))
+        op->erase();
+  }
+
+  /// The tile of a movement: the partition loop is the one on dimension 0 of the on-chip side, or of the result.
+  static FailureOr<Tile> tileOfMove(linalg::LinalgOp op) {
+    OpOperand *result = op.getDpsInitOperand(0);
+    OpOperand *partitioned = result;
+    if (isInHbm(result->get()) && op.getNumDpsInputs() == 1 && !isInHbm(op.getDpsInputs()[0]))
+      partitioned = op.getDpsInputOperand(0);
+    auto partition = iteratorOfDim(op, partitioned, 0);
+    if (!partition)
+      return op.emitOpError("cannot move: expected dimension 0 to be indexed by one loop");
+    SmallVector<unsigned> loops;
+    for (AffineExpr expr : op.getMatchingIndexingMap(result).getResults())
+      if (auto iterator = dyn_cast<AffineDimExpr>(expr); iterator && iterator.getPosition() != *partition)
+        loops.push_back(iterator.getPosition());
+    std::string reason;
+    FailureOr<Tile> tile = tileOf(op, *partition, loops, reason);
+    if (failed(tile))
+      return op.emitOpError("cannot move: ") << reason;
+    return tile;
+  }
+
+  static LogicalResult selectMove(linalg::LinalgOp op) {
+    FailureOr<Tile> tile = tileOfMove(op);
+    if (failed(tile))
+      return failure();
+    Value from = op.getDpsInputs()[0], to = op.getDpsInits()[0];
+    bool byDma = isInHbm(from) || isInHbm(to);
+    if (byDma && (isInPsum(from) || isInPsum(to)))
+      return op.emitOpError("cannot move: DMA does not reach PSUM");
+    mergeLoops(*tile);
+    OpBuilder builder(op);
+    unrollOuterLoops(builder, op.getLoc(), *tile);
+    Value dst = createView(builder, op.getLoc(), tile->accesses[1], tile->partitions, tile->sizes);
+    Value src = createView(builder, op.getLoc(), tile->accesses[0], tile->partitions, tile->sizes);
+    Emitter emitter(builder, op.getLoc());
+    if (byDma)
+      emitter.dma(dst, src);
+    else
+      emitter.copy(dst, src);
+    return success();
+  }
+
+  static LogicalResult selectFill(linalg::LinalgOp op) {
+    auto constant = op.getDpsInputs()[0].getDefiningOp<arith::ConstantOp>();
+    if (!constant)
+      return op.emitOpError("cannot fill: expected a constant");
+    double value = 0.0;
+    if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+      value = number.getValueAsDouble();
+    else
+      value = cast<IntegerAttr>(constant.getValue()).getValue().getSExtValue();
+    Value to = op.getDpsInits()[0];
+    if (isInHbm(to))
+      return op.emitOpError("cannot fill HBM: expected a fill in SBUF and a copy");
+    std::string reason;
+    auto type = cast<MemRefType>(to.getType());
+    OpBuilder builder(op);
+    FailureOr<Access> access = accessOf(to, builder.getMultiDimIdentityMap(type.getRank()), reason);
+    if (failed(access))
+      return op.emitOpError("cannot fill: ") << reason;
+    Tile tile;
+    tile.partitions = type.getDimSize(0);
+    access->partitionStride = access->strides.front();
+    SmallVector<int64_t> strides;
+    for (unsigned dim = 1; dim < type.getRank(); ++dim)
+      if (type.getDimSize(dim) != 1) {
+        tile.sizes.push_back(type.getDimSize(dim));
+        strides.push_back(access->strides[dim]);
+      }
+    access->strides = strides;
+    tile.accesses.push_back(*access);
+    mergeLoops(tile);
+    unrollOuterLoops(builder, op.getLoc(), tile);
+    Emitter(builder, op.getLoc())
+        .fill(createView(builder, op.getLoc(), tile.accesses[0], tile.partitions, tile.sizes), value);
+    return success();
+  }
+};
+} // namespace
+} // namespace trn

@@ -1,0 +1,146 @@
+// RUN: trn-opt %s --trn-select-elementwise --cse --canonicalize --split-input-file --verify-diagnostics | FileCheck-22 %s
+// RUN: trn-opt %s --trn-select-elementwise=device=trn1 --cse --canonicalize --split-input-file --verify-diagnostics | FileCheck-22 %s --check-prefixes=V2
+
+#id = affine_map<(p, n) -> (p, n)>
+#col = affine_map<(p, n) -> (p)>
+// Scale, bias per partition and ReLU out of PSUM are one activation.
+// CHECK-LABEL: func @drain
+// CHECK-SAME:    (%[[X:.*]]: memref<128x64xf32, #trn.psum>, %[[B:.*]]: memref<128x1xf32, #trn.sbuf>, %[[Y:.*]]: memref<128x64xbf16, #trn.sbuf>)
+// CHECK-NEXT:    trn.activation outs(%[[Y]] : {{.*}}) ins(%[[X]] : {{.*}}) bias(%[[B]] : memref<128x1xf32, #trn.sbuf>) {func = #trn.act<relu>, scale_imm = 5.000000e-01 : f32}
+// CHECK-NEXT:    return
+func.func @drain(%x: memref<128x64xf32, #trn.psum>, %b: memref<128x1xf32, #trn.sbuf>, %y: memref<128x64xbf16, #trn.sbuf>) {
+  %zero = arith.constant 0.0 : f32
+  %half = arith.constant 0.5 : f32
+  linalg.generic {indexing_maps = [#id, affine_map<(p, n) -> (p, 0)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : memref<128x64xf32, #trn.psum>, memref<128x1xf32, #trn.sbuf>) outs(%y : memref<128x64xbf16, #trn.sbuf>) {
+  ^bb0(%a: f32, %c: f32, %o: bf16):
+    %0 = arith.mulf %a, %half : f32
+    %1 = arith.addf %0, %c : f32
+    %2 = arith.maximumf %1, %zero : f32
+    %3 = arith.truncf %2 : f32 to bf16
+    linalg.yield %3 : bf16
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// Two scalar operators are one tensor_scalar; a scalar operator and a tensor one are one scalar_tensor_tensor.
+// CHECK-LABEL: func @chains
+// CHECK:         trn.scalar_tensor_tensor outs(%[[T:.*]] : {{.*}}) ins(%{{.*}}, %{{.*}} : {{.*}}) {op0 = #trn.alu<multiply>, op1 = #trn.alu<add>, operand0_imm = 5.000000e-01 : f32}
+// CHECK-NEXT:    trn.tensor_scalar outs(%{{.*}} : {{.*}}) ins(%[[T]] : {{.*}}) {op0 = #trn.alu<max>, op1 = #trn.alu<min>, operand0_imm = 0.000000e+00 : f32, operand1_imm = 6.000000e+00 : f32}
+// CHECK-NEXT:    return
+func.func @chains(%x: memref<128x64xf32, #trn.sbuf>, %r: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  %zero = arith.constant 0.0 : f32
+  %six = arith.constant 6.0 : f32
+  %half = arith.constant 0.5 : f32
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %r : memref<128x64xf32, #trn.sbuf>, memref<128x64xf32, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.mulf %a, %half : f32
+    %1 = arith.addf %0, %b : f32
+    %2 = arith.maximumf %1, %zero : f32
+    %3 = arith.minimumf %2, %six : f32
+    linalg.yield %3 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+#col = affine_map<(p, n) -> (p)>
+// What depends on the partition only is computed on one element of each.
+// CHECK-LABEL: func @columns
+// CHECK:         trn.tensor_scalar outs(%[[M:.*]] : memref<128x1xf32, #trn.sbuf>) {{.*}} {op0 = #trn.alu<divide>, operand0_imm = 6.400000e+01 : f32}
+// CHECK:         trn.activation outs(%[[S:.*]] : memref<128x1xf32, #trn.sbuf>) ins(%[[M]] : {{.*}}) {bias_imm = 9.99999974E-6 : f32, func = #trn.act<rsqrt>}
+// CHECK:         trn.tensor_scalar outs(%{{.*}} : memref<128x64xf32, #trn.sbuf>) ins(%{{.*}} : {{.*}}) operand0(%[[S]] : {{.*}}) {op0 = #trn.alu<multiply>}
+// Core version 2 takes a bias from memory only.
+// V2-LABEL:      func @columns
+// V2:            trn.memset outs(%[[E:.*]] : memref<128x1xf32, #trn.sbuf>) {value = 9.99999974E-6 : f32}
+// V2:            trn.activation {{.*}} bias(%[[E]] : memref<128x1xf32, #trn.sbuf>) {func = #trn.act<rsqrt>}
+func.func @columns(%x: memref<128x64xf32, #trn.sbuf>, %v: memref<128xf32, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  %n = arith.constant 64.0 : f32
+  %eps = arith.constant 1.0e-5 : f32
+  linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %v : memref<128x64xf32, #trn.sbuf>, memref<128xf32, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %0 = arith.divf %b, %n : f32
+    %1 = arith.addf %0, %eps : f32
+    %2 = math.rsqrt %1 : f32
+    %3 = arith.mulf %a, %2 : f32
+    linalg.yield %3 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// CHECK-LABEL: func @select
+// CHECK:         trn.tensor_scalar outs(%[[P:.*]] : memref<128x64xi8, #trn.sbuf>) {{.*}} {op0 = #trn.alu<is_gt>, operand0_imm = 0.000000e+00 : f32}
+// CHECK:         trn.activation outs(%[[E:.*]] : memref<128x64xf32, #trn.sbuf>) {{.*}} {func = #trn.act<exp>}
+// CHECK:         trn.select outs(%{{.*}} : {{.*}}) ins(%[[P]], %{{.*}}, %[[E]] : {{.*}})
+func.func @select(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<128x64xf32, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.cmpf ogt, %a, %zero : f32
+    %1 = math.exp %a : f32
+    %2 = arith.select %0, %a, %1 : f32
+    linalg.yield %2 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// floor(x): int32 rounds to nearest, one comparison corrects it.
+// CHECK-LABEL: func @floor
+// CHECK:         trn.tensor_copy outs(%[[R:.*]] : memref<128x64xi32, #trn.sbuf>)
+// CHECK:         trn.tensor_tensor outs(%[[W:.*]] : {{.*}}) ins(%[[R]], %[[X:.*]] : {{.*}}) {op = #trn.alu<is_gt>}
+// CHECK:         trn.tensor_tensor outs(%{{.*}} : {{.*}}) ins(%[[R]], %[[W]] : {{.*}}) {op = #trn.alu<subtract>}
+func.func @floor(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<128x64xf32, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.floor %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, a, b, c, d, e) -> (p, a, b, c, d, e)>
+#t = affine_map<(p, a, b, c, d, e) -> (p, e, d, c, b, a)>
+// An access pattern has four free dimensions: the fifth is a loop.
+// CHECK-LABEL: func @five
+// CHECK:         scf.for
+// CHECK:           trn.tensor_tensor outs(%{{.*}} : memref<128x3x4x5x6xf32,
+func.func @five(%x: memref<128x6x5x4x3x2xf32, #trn.sbuf>, %y: memref<128x2x3x4x5x6xf32, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#t, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<128x6x5x4x3x2xf32, #trn.sbuf>) outs(%y : memref<128x2x3x4x5x6xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.mulf %a, %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+func.func @unknown(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  // expected-error @below {{cannot be computed elementwise: no instruction computes 'math.acosh'}}
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<128x64xf32, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.acosh %a : f32
+    linalg.yield %0 : f32
+  }
+  return
+}
