@@ -6,7 +6,10 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
+#include "passes/Buffer/Passes.h"
 #include "passes/Schedule/Passes.h"
+#include "passes/Select/Passes.h"
+#include "passes/Tile/SchedulePasses.h"
 #include "passes/Verify/Passes.h"
 
 namespace trn {
@@ -20,6 +23,12 @@ void registerDialects(mlir::DialectRegistry &registry) {
 
 void registerPasses() {
   mlir::registerAllPasses();
+  registerTileSchedulePasses();
+  registerTilePipeline();
+  registerBufferPasses();
+  registerBufferPipeline();
+  registerSelectPasses();
+  registerSelectPipeline();
   registerTrnSchedulePasses();
   registerTrnVerifyPasses();
 }
