@@ -1,8 +1,8 @@
 //===- ApplySchedule.cpp - tile a group by its plan ------------------------===//
 // Owns the loops of a group. Tiling and fusion are MLIR's TilingInterface; this file decides their order and keeps every
-// size static. Refuses to choose sizes: SchedulePlan does.
+// size static. Refuses to choose sizes: TilePlan does.
 #include "passes/Tile/SchedulePasses.h"
-#include "passes/Tile/SchedulePlan.h"
+#include "passes/Tile/TilePlan.h"
 #include "passes/Tile/Structured.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
@@ -128,7 +128,7 @@ void hoistInvariants(Operation *function) {
 struct ApplySchedulePass : impl::ApplySchedulePassBase<ApplySchedulePass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    SchedulePlan plan = getAnalysis<SchedulePlanAnalysis>().plan();
+    TilePlan plan = getAnalysis<TilePlanAnalysis>().plan();
     IRRewriter rewriter(&getContext());
     for (TileNest &nest : plan.nests)
       for (RootPart &part : splitRagged(rewriter, nest))

@@ -1,7 +1,7 @@
 //===- PlanSchedule.cpp - compute and report the plan of a group -----------===//
-// Owns the pass that shows SchedulePlanAnalysis: one remark per nest. Refuses to change the IR.
+// Owns the pass that shows TilePlanAnalysis: one remark per nest. Refuses to change the IR.
 #include "passes/Tile/SchedulePasses.h"
-#include "passes/Tile/SchedulePlan.h"
+#include "passes/Tile/TilePlan.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -13,7 +13,7 @@ namespace trn {
 namespace {
 struct PlanSchedulePass : impl::PlanSchedulePassBase<PlanSchedulePass> {
   void runOnOperation() override {
-    for (TileNest nest : getAnalysis<SchedulePlanAnalysis>().plan().nests) {
+    for (TileNest nest : getAnalysis<TilePlanAnalysis>().plan().nests) {
       std::string text;
       llvm::raw_string_ostream os(text);
       nest.print(os);

@@ -1,5 +1,5 @@
 //===- SchedulePasses.td - passes of stage grouped -> tiled ---------------===//
-// Declares the passes that turn a group function into device tiles. The plan itself is an analysis (SchedulePlan.h).
+// Declares the passes that turn a group function into device tiles. The plan itself is an analysis (TilePlan.h).
 #ifndef TRN_PASSES_TILE_SCHEDULEPASSES
 #define TRN_PASSES_TILE_SCHEDULEPASSES
 
@@ -37,13 +37,13 @@ def PlanSchedulePass : Pass<"tile-plan-schedule", "mlir::func::FuncOp"> {
   let description = [{
     *Contract in*: a group after `tile-stage-transfers`.
 
-    *Contract out*: the same IR. The plan is the analysis `SchedulePlanAnalysis`; this pass computes it, keeps it for
+    *Contract out*: the same IR. The plan is the analysis `TilePlanAnalysis`; this pass computes it, keeps it for
     `tile-apply-schedule`, and reports it as one `analysis` remark per nest.
 
     *Example*: remark of a 3x3 convolution with bias and ReLU on 56x56:
     `nest of linalg.generic: tile [0, 1, 8, 0], order [0, 1, 2, 3], fused: linalg.generic, linalg.fill, linalg.copy`.
 
-    *Not done*: no search; the rules are in SchedulePlan.cpp with their sources.
+    *Not done*: no search; the rules are in TilePlan.cpp with their sources.
   }];
 }
 

@@ -141,7 +141,12 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
       return map.isDpsInput(&use) && map.getMatchingIndexingMap(&use).isProjectedPermutation() &&
              map.getMatchingIndexingMap(&use).getNumResults() == map.getNumLoops();
     };
-    if (result.hasOneUse() && drains(*result.use_begin()))
+    // A contraction may go on where another ended: a ragged reduction is a chain of contractions on one accumulator.
+    auto continues = [&](OpOperand &use) {
+      auto next = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      return next && classify(next) == StructuredKind::Contraction && next.isDpsInit(&use);
+    };
+    if (result.hasOneUse() && (drains(*result.use_begin()) || continues(*result.use_begin())))
       return;
     OpBuilder builder(op.getContext());
     builder.setInsertionPointAfter(op);

@@ -1,6 +1,7 @@
 //===- Structured.cpp - what a structured operation is to the device ------===//
 // Owns the rules of classification: which shapes of linalg operations are contractions, transposes, maps, reductions.
 #include "passes/Tile/Structured.h"
+#include "passes/Tile/Spaces.h"
 
 using namespace mlir;
 
@@ -116,8 +117,23 @@ static bool exchangesPartition(linalg::TransposeOp op) {
   return moved == 2;
 }
 
+/// True for a generic that yields its only input: data moves, nothing is computed.
+static bool isPureMovement(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
+    return false;
+  Block *body = op.getBlock();
+  return body->getTerminator()->getOperand(0) == body->getArgument(0);
+}
+
+static bool touchesHbm(Operation *op) {
+  return llvm::any_of(op->getOperands(), [](Value operand) { return isInHbm(operand); });
+}
+
 StructuredKind classify(Operation *op) {
   if (llvm::isa<linalg::CopyOp>(op))
+    return StructuredKind::Copy;
+  // In and out of HBM, DMA moves in any order.
+  if (llvm::isa<linalg::TransposeOp>(op) && touchesHbm(op))
     return StructuredKind::Copy;
   if (llvm::isa<linalg::FillOp>(op))
     return StructuredKind::Fill;
@@ -131,7 +147,7 @@ StructuredKind classify(Operation *op) {
   if (contractionRoles(structured))
     return StructuredKind::Contraction;
   if (structured.getNumReductionLoops() == 0)
-    return StructuredKind::Map;
+    return touchesHbm(op) && isPureMovement(structured) ? StructuredKind::Copy : StructuredKind::Map;
   if (structured.getNumDpsInits() == 1) {
     auto rows = iteratorOfDim(structured, structured.getDpsInitOperand(0), 0);
     if (rows && structured.getIteratorTypesArray()[*rows] == utils::IteratorType::parallel)
@@ -153,7 +169,7 @@ bool isIdentityCopy(linalg::GenericOp op) {
          op.getIndexingMapsArray()[1].isIdentity();
 }
 
-int64_t elementBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
+int64_t elementSizeInBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
 
 int64_t freeElements(ShapedType type) {
   int64_t elements = 1;
@@ -162,6 +178,6 @@ int64_t freeElements(ShapedType type) {
   return elements;
 }
 
-int64_t freeBytes(ShapedType type) { return freeElements(type) * elementBytes(type.getElementType()); }
+int64_t freeBytes(ShapedType type) { return freeElements(type) * elementSizeInBytes(type.getElementType()); }
 
 } // namespace trn

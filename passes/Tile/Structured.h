@@ -11,7 +11,7 @@ enum class StructuredKind {
   Transpose,   // PE: dimension 0 exchanged with another
   Map,         // ACT, DVE, POOL: all iterators parallel
   Reduction,   // DVE: partition iterator parallel, others reduced
-  Copy,        // linalg.copy
+  Copy,        // linalg.copy; any movement with HBM on one side
   Broadcast,   // linalg.broadcast: the same data to every partition
   Fill,        // linalg.fill
   Other,
@@ -49,6 +49,6 @@ int64_t freeElements(mlir::ShapedType type);
 int64_t freeBytes(mlir::ShapedType type);
 
 /// Bytes of one element; sub-byte types (i1) occupy one byte.
-int64_t elementBytes(mlir::Type type);
+int64_t elementSizeInBytes(mlir::Type type);
 
 } // namespace trn

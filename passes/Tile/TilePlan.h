@@ -1,4 +1,4 @@
-//===- SchedulePlan.h - tiles and loop order of a group --------------------===//
+//===- TilePlan.h - tiles and loop order of a group --------------------===//
 // Owns the decision how a group is cut into device tiles: an analysis that reads the IR and returns a printable plan.
 // Refuses to change anything: tile-apply-schedule does that.
 #pragma once
@@ -21,22 +21,22 @@ struct TileNest {
 };
 
 /// The nests of one function, consumers before producers: the order in which they are applied.
-struct SchedulePlan {
+struct TilePlan {
   llvm::SmallVector<TileNest> nests;
   void print(llvm::raw_ostream &os) const;
 };
 
-class SchedulePlanAnalysis {
+class TilePlanAnalysis {
 public:
-  explicit SchedulePlanAnalysis(mlir::Operation *function);
-  const SchedulePlan &plan() const { return result; }
+  explicit TilePlanAnalysis(mlir::Operation *function);
+  const TilePlan &plan() const { return result; }
 
 private:
-  SchedulePlan result;
+  TilePlan result;
 };
 
 /// Limits that the plan obeys. Sources: PSUM bank and matmul sizes device.md §1.2, §2.2; DMA sizes device.md §5.
-struct ScheduleLimits {
+struct TileLimits {
   int64_t psumBankBytes = 2048;     // one accumulation group per partition
   int64_t matmulColumns = 512;      // moving free size
   int64_t stationaryColumns = 128;  // stationary free size

@@ -1,8 +1,8 @@
-//===- SchedulePlan.cpp - tiles and loop order of a group ------------------===//
+//===- TilePlan.cpp - tiles and loop order of a group ------------------===//
 // Owns the planning rules. A nest is either a *bank nest* (its tile is one PSUM bank: contractions or partition
 // transposes with the chain of maps that empties the bank) or a *row nest* (maps and reductions over SBUF, tiled over the
 // loops that all of them share, so that nothing is computed twice).
-#include "passes/Tile/SchedulePlan.h"
+#include "passes/Tile/TilePlan.h"
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
 #include "llvm/Support/raw_ostream.h"
@@ -27,7 +27,7 @@ void TileNest::print(llvm::raw_ostream &os) const {
   os << " (" << reason << ")";
 }
 
-void SchedulePlan::print(llvm::raw_ostream &os) const {
+void TilePlan::print(llvm::raw_ostream &os) const {
   for (const TileNest &nest : nests) {
     nest.print(os);
     os << "\n";
@@ -86,9 +86,12 @@ struct NestBuilder {
       changed = false;
       for (unsigned i = 0; i < members.size(); ++i) {
         auto consumer = cast<linalg::LinalgOp>(members[i]);
-        if (isWrittenByPE(consumer))
-          continue; // its operands serve many tiles: computed inside, they would be computed for each
-        for (OpOperand *operand : consumer.getDpsInputOperands()) {
+        // What the PE reads serves many tiles: computed inside, it would be computed for each. What it accumulates onto is
+        // the same tile.
+        SmallVector<OpOperand *> operands = isWrittenByPE(consumer)
+                                                ? SmallVector<OpOperand *>{consumer.getDpsInitOperand(0)}
+                                                : consumer.getDpsInputOperands();
+        for (OpOperand *operand : operands) {
           auto producer = operand->get().getDefiningOp<linalg::LinalgOp>();
           if (!producer || members.contains(producer) || !accept(producer) || !isUsedHereOnly(producer))
             continue;
@@ -135,7 +138,7 @@ bool isLoad(Operation *op) {
   return (kind == StructuredKind::Copy || kind == StructuredKind::Broadcast) && isInHbm(op->getOperand(0));
 }
 
-bool isStore(Operation *op) { return llvm::isa<linalg::CopyOp>(op) && isInHbm(op->getOperand(1)); }
+bool isStore(Operation *op) { return classify(op) == StructuredKind::Copy && isInHbm(op->getOperand(1)); }
 
 /// True for a map or copy that empties PSUM.
 bool isDrain(Operation *op) {
@@ -165,7 +168,7 @@ int64_t balancedTile(int64_t size, int64_t limit) {
 
 class Planner {
 public:
-  explicit Planner(const ScheduleLimits &limits) : limits(limits) {}
+  explicit Planner(const TileLimits &limits) : limits(limits) {}
 
   TileNest plan(linalg::LinalgOp root, const llvm::DenseSet<Operation *> &taken) {
     TileNest nest = planNest(root, taken);
@@ -201,7 +204,7 @@ private:
     for (auto [loop, range] : llvm::enumerate(nest.root.getStaticLoopRanges()))
       if (loop != 0)
         elements *= nest.tileSizes[loop] == 0 ? range : nest.tileSizes[loop];
-    return elements * elementBytes(cast<ShapedType>(nest.root->getResult(0).getType()).getElementType());
+    return elements * elementSizeInBytes(cast<ShapedType>(nest.root->getResult(0).getType()).getElementType());
   }
 
   /// Everything that the tiles of a nest are cut from.
@@ -265,7 +268,7 @@ private:
       run *= gap ? 1 : extent;
       gap |= extent != type.getDimSize(dim);
     }
-    int64_t bytes = elementBytes(type.getElementType());
+    int64_t bytes = elementSizeInBytes(type.getElementType());
     return {elements * bytes, run * bytes};
   }
 
@@ -288,7 +291,7 @@ private:
         blockLoops.insert(loops[block]);
       }
       // Whole innermost columns while they fit, then a part of the next, then one of each outer.
-      int64_t bytes = elementBytes(cast<ShapedType>(op->getResult(0).getType()).getElementType());
+      int64_t bytes = elementSizeInBytes(cast<ShapedType>(op->getResult(0).getType()).getElementType());
       int64_t room = std::min(limits.matmulColumns, limits.psumBankBytes / bytes);
       if (auto transpose = dyn_cast<linalg::TransposeOp>(member))
         room /= cast<ShapedType>(transpose.getInput().getType()).getDimSize(0);
@@ -429,13 +432,13 @@ private:
     return partition && *partition == loop;
   }
 
-  ScheduleLimits limits;
+  TileLimits limits;
 };
 
 } // namespace
 
-SchedulePlanAnalysis::SchedulePlanAnalysis(Operation *function) {
-  Planner planner{ScheduleLimits()};
+TilePlanAnalysis::TilePlanAnalysis(Operation *function) {
+  Planner planner{TileLimits()};
   llvm::DenseSet<Operation *> taken;
   function->walk([&](Block *block) {
     if (llvm::isa<linalg::LinalgOp>(block->getParentOp()))
