@@ -16,6 +16,7 @@
 
 namespace trn::rt {
 
+// What a user can ask for; the model of AMX is for tests.
 static constexpr HostPath kPaths[] = {HostPath::Scalar, HostPath::Avx2, HostPath::Avx512, HostPath::Amx};
 
 const char *name(HostPath path) {
@@ -28,6 +29,8 @@ const char *name(HostPath path) {
     return "avx512";
   case HostPath::Amx:
     return "amx";
+  case HostPath::AmxModel:
+    return "amx_model";
   }
   return "?";
 }
@@ -50,6 +53,7 @@ bool isSupported(HostPath path) {
                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
   switch (path) {
   case HostPath::Scalar:
+  case HostPath::AmxModel:
     return fma;
   case HostPath::Avx2:
     return fma && __builtin_cpu_supports("avx2");
@@ -70,8 +74,11 @@ const Kernels &kernelsOf(HostPath path) {
   case HostPath::Avx2:
     return avx2Kernels();
   case HostPath::Avx512:
-  case HostPath::Amx: // Rows are AVX-512's; the matrix unit is used by the PE's own code.
     return avx512Kernels();
+  case HostPath::Amx:
+    return amxKernels();
+  case HostPath::AmxModel:
+    return amxModelKernels();
   }
   return scalarKernels();
 }

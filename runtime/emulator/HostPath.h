@@ -11,7 +11,8 @@
 
 namespace trn::rt {
 
-enum class HostPath { Scalar, Avx2, Avx512, Amx };
+/// AmxModel is the AMX path with the matrix unit in plain loops: a test of its packing, never chosen.
+enum class HostPath { Scalar, Avx2, Avx512, Amx, AmxModel };
 
 /// "scalar", "avx2", "avx512", "amx".
 const char *name(HostPath path);

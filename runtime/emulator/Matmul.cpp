@@ -8,6 +8,7 @@
 #include "runtime/emulator/FpControl.h"
 #include "runtime/emulator/Rows.h"
 #include "runtime/emulator/Step.h"
+#include "runtime/emulator/kernels/Tiles.h"
 #include <cstdlib>
 
 namespace trn::rt {
@@ -158,25 +159,52 @@ static void packRow(const Kernels &kernels, const View &view, uint32_t k, uint32
 /// An operand that must be packed before its panels can run.
 struct PackTask {
   const View *view;
-  uint32_t width;
+  const PanelKernel *kernel;
+  bool isStationary;
   float *packed;
+
+  uint32_t width() const { return isStationary ? kernel->rows : kernel->cols; }
 };
 
-static size_t packedFloats(const View &view, uint32_t width) {
-  return (view.elements + width - 1) / width * width * view.partitions;
+/// Packs row k of an operand as bf16 tiles. The buffer was zeroed.
+static void packTileRow(const Kernels &kernels, const PackTask &task, uint32_t k) {
+  uint16_t *packed = reinterpret_cast<uint16_t *>(task.packed);
+  uint8_t *row = task.view->row(k);
+  forPieces(task.view->elements, [&](uint64_t begin, uint64_t n) {
+    alignas(64) float buffer[kPiece];
+    const float *values = fetch(kernels, *task.view, row, begin, n, buffer);
+    auto *pack = task.isStationary ? packTileStationary : packTileMoving;
+    pack(values, uint32_t(begin), uint32_t(n), k, task.view->partitions, packed);
+  });
+}
+
+/// Floats of a packed operand: fp32, or bf16 tiles with the contraction filled up to whole groups.
+static size_t panelFloats(const View &view, const PanelKernel &kernel, uint32_t width) {
+  if (kernel.tiles)
+    return size_t(width) * tileGroups(view.partitions) * kTileDepth / 2;
+  return size_t(width) * view.partitions;
+}
+static size_t packedFloats(const View &view, const PanelKernel &kernel, uint32_t width) {
+  return (view.elements + width - 1) / width * panelFloats(view, kernel, width);
 }
 
 static void packAll(const Core &core, const std::vector<PackTask> &tasks) {
   uint64_t rows = 0;
-  for (const PackTask &task : tasks)
+  for (const PackTask &task : tasks) {
     rows += task.view->partitions;
+    if (task.kernel->tiles)
+      std::memset(task.packed, 0, packedFloats(*task.view, *task.kernel, task.width()) * sizeof(float));
+  }
   constexpr uint64_t kRowsPerGrain = 32;
   core.pool().parallelFor(rows, kRowsPerGrain, [&](uint64_t begin, uint64_t end) {
     uint64_t first = 0;
     for (const PackTask &task : tasks) {
       uint64_t low = std::max(begin, first), high = std::min(end, first + task.view->partitions);
       for (uint64_t row = low; row < high; ++row)
-        packRow(core.kernels(), *task.view, uint32_t(row - first), task.width, task.packed);
+        if (task.kernel->tiles)
+          packTileRow(core.kernels(), task, uint32_t(row - first));
+        else
+          packRow(core.kernels(), *task.view, uint32_t(row - first), task.width(), task.packed);
       first += task.view->partitions;
     }
   });
@@ -229,6 +257,7 @@ private:
 struct PackedMatmul {
   const PanelKernel *kernel;
   const float *a, *b;
+  size_t panelFloats; ///< of one panel of b
   uint32_t k, rows, columns;
   bool pairs, accumulate;
 };
@@ -247,7 +276,7 @@ static void multiply(const Core &core, const std::vector<PackedMatmul> &group, f
     for (const PackedMatmul &matmul : group) {
       ScopedFpControl control(matmul.pairs ? kFpFlush : kFpDefault);
       for (uint64_t panel = begin; panel < end; ++panel)
-        matmul.kernel->run(matmul.a, matmul.b + panel * matmul.k * width, matmul.k, matmul.rows,
+        matmul.kernel->run(matmul.a, matmul.b + panel * matmul.panelFloats, matmul.k, matmul.rows,
                            std::min(width, matmul.columns - uint32_t(panel) * width), c + panel * width, stride,
                            matmul.accumulate);
     }
@@ -268,14 +297,15 @@ void runMatmuls(const Core &core, PackCache &cache, const MatmulOp *ops, size_t 
       const MatmulOp &op = ops[end];
       const PanelKernel &kernel = op.pairs ? kernels.pairs : kernels.chain;
       const uint32_t scratch = uint32_t(end - begin) * 2;
-      size_t aFloats = packedFloats(op.stationary, kernel.rows), bFloats = packedFloats(op.moving, kernel.cols);
+      size_t aFloats = packedFloats(op.stationary, kernel, kernel.rows);
+      size_t bFloats = packedFloats(op.moving, kernel, kernel.cols);
       PackCache::Entry a = cache.acquire(op.stationarySlot, core.version(op.stationary), aFloats, scratch);
       PackCache::Entry b = cache.acquire(op.movingSlot, core.version(op.moving), bFloats, scratch + 1);
       if (!a.valid)
-        tasks.push_back({&op.stationary, kernel.rows, a.data});
+        tasks.push_back({&op.stationary, &kernel, /*isStationary=*/true, a.data});
       if (!b.valid)
-        tasks.push_back({&op.moving, kernel.cols, b.data});
-      group.push_back({&kernel, a.data, b.data, op.contraction(), op.rows(), op.columns(), op.pairs, op.accumulate});
+        tasks.push_back({&op.moving, &kernel, /*isStationary=*/false, b.data});
+      group.push_back({&kernel, a.data, b.data, panelFloats(op.moving, kernel, kernel.cols), op.contraction(), op.rows(), op.columns(), op.pairs, op.accumulate});
     }
     packAll(core, tasks);
     multiply(core, group, accumulator.data, accumulator.stride);

@@ -18,7 +18,7 @@ const trn::rt::Kernels &trn::rt::avx2Kernels() {
                                 binaryScalar,
                                 activation,
                                 reduce,
-                                {3, kPanelCols, runPanel<true, 3>},
-                                {6, kPanelCols, runPanel<false, 6>}};
+                                {3, kPanelCols, runPanel<true, 3>, /*tiles=*/false},
+                                {6, kPanelCols, runPanel<false, 6>, /*tiles=*/false}};
   return table;
 }

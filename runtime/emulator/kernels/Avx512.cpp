@@ -18,7 +18,7 @@ const trn::rt::Kernels &trn::rt::avx512Kernels() {
                                 binaryScalar,
                                 activation,
                                 reduce,
-                                {6, kPanelCols, runPanel<true, 6>},
-                                {12, kPanelCols, runPanel<false, 12>}};
+                                {6, kPanelCols, runPanel<true, 6>, /*tiles=*/false},
+                                {12, kPanelCols, runPanel<false, 12>, /*tiles=*/false}};
   return table;
 }

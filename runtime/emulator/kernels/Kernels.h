@@ -33,6 +33,8 @@ struct PanelKernel {
   /// `cStride` in floats. `cols` ≤ PanelKernel::cols. Without `accumulate` the result starts from +0.
   void (*run)(const float *a, const float *b, unsigned k, unsigned rows, unsigned cols, float *c, ptrdiff_t cStride,
               bool accumulate);
+  /// Operands are packed as bf16 tiles (Tiles.h) instead of fp32; `a` and `b` then point to those.
+  bool tiles = false;
 };
 
 /// The kernels of one host path.
@@ -63,5 +65,8 @@ struct Kernels {
 const Kernels &scalarKernels();
 const Kernels &avx2Kernels();
 const Kernels &avx512Kernels();
+const Kernels &amxKernels();
+/// The AMX path with its tile operations in plain loops, for tests.
+const Kernels &amxModelKernels();
 
 } // namespace trn::rt

@@ -18,7 +18,7 @@ const trn::rt::Kernels &trn::rt::scalarKernels() {
                                 binaryScalar,
                                 activation,
                                 reduce,
-                                {2, kPanelCols, runPanel<true, 2>},
-                                {4, kPanelCols, runPanel<false, 4>}};
+                                {2, kPanelCols, runPanel<true, 2>, /*tiles=*/false},
+                                {4, kPanelCols, runPanel<false, 4>, /*tiles=*/false}};
   return table;
 }

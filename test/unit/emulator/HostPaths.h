@@ -16,7 +16,7 @@ namespace trn::rt {
 
 inline std::vector<HostPath> vectorPaths() { return {HostPath::Avx2, HostPath::Avx512, HostPath::Amx}; }
 inline std::vector<HostPath> allPaths() {
-  return {HostPath::Scalar, HostPath::Avx2, HostPath::Avx512, HostPath::Amx};
+  return {HostPath::Scalar, HostPath::Avx2, HostPath::Avx512, HostPath::Amx, HostPath::AmxModel};
 }
 inline std::string pathName(const testing::TestParamInfo<HostPath> &info) { return name(info.param); }
 
