@@ -6,6 +6,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include <cstring>
 
 using namespace mlir;
@@ -240,16 +241,36 @@ FailureOr<SmallVector<Tensor>> evaluate(func::FuncOp function, ArrayRef<Tensor> 
   return results;
 }
 
+/// Gives a clone the constants that it reads besides its tensor operands: scalars, and what its regions capture.
+static LogicalResult cloneConstants(Operation *op, OpBuilder &builder, IRMapping &mapping) {
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  captured.insert_range(llvm::make_filter_range(
+      op->getOperands(), [](Value operand) { return !llvm::isa<ShapedType>(operand.getType()); }));
+  for (Value value : captured) {
+    Operation *definition = value.getDefiningOp();
+    if (!definition || !definition->hasTrait<OpTrait::ConstantLike>() || definition->getNumOperands() > 0)
+      return failure();
+    if (!mapping.contains(value))
+      builder.clone(*definition, mapping);
+  }
+  return success();
+}
+
 FailureOr<SmallVector<Tensor>> evaluateOp(Operation *op, ArrayRef<Tensor> operands) {
-  MLIRContext *context = op->getContext();
-  ScopedDiagnosticHandler silence(context, [](Diagnostic &) { return success(); });
+  ScopedDiagnosticHandler silence(op->getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> scratch(ModuleOp::create(op->getLoc()));
   OpBuilder builder(scratch->getBodyRegion());
+  SmallVector<Value> shaped =
+      llvm::filter_to_vector(op->getOperands(), [](Value operand) { return llvm::isa<ShapedType>(operand.getType()); });
+  assert(shaped.size() == operands.size() && "one tensor per shaped operand");
   auto function = func::FuncOp::create(builder, op->getLoc(), "main",
-                                       builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
+                                       builder.getFunctionType(TypeRange(ValueRange(shaped)), op->getResultTypes()));
   builder.setInsertionPointToStart(function.addEntryBlock());
   IRMapping mapping;
-  mapping.map(op->getOperands(), function.getArguments());
+  mapping.map(shaped, function.getArguments());
+  if (failed(cloneConstants(op, builder, mapping)))
+    return failure();
   Operation *clone = builder.clone(*op, mapping);
   func::ReturnOp::create(builder, op->getLoc(), clone->getResults());
   EvaluateOptions options;

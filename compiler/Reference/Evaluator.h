@@ -20,7 +20,8 @@ struct EvaluateOptions {
 mlir::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> arguments,
                                                     const EvaluateOptions &options = {});
 
-/// Evaluates one operation on constant operands, for folding; an onnx operation is lowered in a scratch function first.
+/// Evaluates one operation, for folding: `operands` are the values of its tensor operands; scalar operands and values that
+/// its regions capture must be constants. An onnx operation is lowered in a scratch function first.
 /// Operands and results may be views; splats in give splats out where the operation allows. Fails without a diagnostic
 /// when the operation cannot be evaluated.
 mlir::FailureOr<llvm::SmallVector<Tensor>> evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);

@@ -38,6 +38,55 @@ def OnnxToLinalgPass : Pass<"onnx-to-linalg", "::mlir::func::FuncOp"> {
                            "::trn::onnx::ONNXDialect"];
 }
 
+def FoldConstantsPass : Pass<"tensor-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "Compute what depends on weights only";
+  let description = [{
+    **Contract in**, **out**: stage `tensor`. An operation on constants is replaced by an `onnx.weight` with its value, as the
+    reference evaluator computes it, when the result has at most `max-elements` elements or no more than its largest operand.
+    Reshapes of weights share the weight's bytes. Large transposes, slices and casts of weights stay: the layout makes them
+    part of the weight's lazy transforms.
+
+    **Example**
+    ```mlir
+    %w = onnx.weight dense_resource<conv1.weight> : tensor<64x3x1x1xf32>
+    %0 = tensor.collapse_shape %w [[0], [1, 2, 3]] : tensor<64x3x1x1xf32> into tensor<64x3xf32>
+    // →
+    %0 = onnx.weight dense_resource<conv1.weight> : tensor<64x3xf32>
+    ```
+    **Not done**: loops.
+  }];
+  let options = [Option<"maxElements", "max-elements", "int64_t", "65536",
+                        "largest computed weight that is larger than its operands (64 Ki keeps tables and masks)">];
+  let dependentDialects = ["::trn::onnx::ONNXDialect"];
+}
+
+def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
+  let summary = "Store 64-bit integers in 32 bits and booleans in bytes";
+  let description = [{
+    **Contract in**: stage `tensor`. **Contract out**: no value is a 64-bit integer; no tensor holds booleans (scalars in
+    bodies still do). A function's argument or result whose element type changed keeps what the caller sees as the attribute
+    `onnx.host_type`.
+
+    The device computes with 32-bit integers at most. Constants that do not fit go to the nearest end, with a remark; that
+    data does not fit cannot be seen while compiling, so each narrowed argument and result is a remark too. A boolean in
+    memory is 0 or 1: bodies compare what they read with 0 and extend what they store.
+
+    **Example**
+    ```mlir
+    ^bb0(%a: i64, %b: i64, %o: i1):
+      %c = arith.cmpi eq, %a, %b : i64
+      linalg.yield %c : i1
+    // →
+    ^bb0(%a: i32, %b: i32, %o: i8):
+      %c = arith.cmpi eq, %a, %b : i32
+      %d = arith.extui %c : i1 to i8
+      linalg.yield %d : i8
+    ```
+    **Not done**: arithmetic that needs 64 bits; f64.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::trn::onnx::ONNXDialect"];
+}
+
 def FuseElementwisePass : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse maps into the maps that use them";
   let description = [{

@@ -13,6 +13,8 @@ void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOption
   OpPassManager &function = manager.nest<func::FuncOp>();
   function.addPass(createOnnxToLinalgPass());
   function.addPass(createCanonicalizerPass());
+  function.addPass(createFoldConstantsPass());
+  function.addPass(createNarrowTypesPass());
   function.addPass(createFuseElementwisePass());
   function.addPass(createCSEPass());
 }

@@ -4,6 +4,7 @@
 // graph or tensor, and writes the outputs' elements in the same way. Used by scripts/compare_models.py.
 #include "compiler/Import/Import.h"
 #include "compiler/Reference/Evaluator.h"
+#include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -32,6 +33,21 @@ static int fail(const llvm::Twine &message) {
 
 static double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// What the caller sees of a tensor whose elements the compiler stores in another integer type.
+static Type hostElement(RankedTensorType type, TypeAttr attribute) {
+  return attribute ? attribute.getValue() : type.getElementType();
+}
+
+/// The integers of a tensor under another type.
+static Tensor convert(const Tensor &tensor, Type element) {
+  if (tensor.elementType() == element)
+    return tensor;
+  Tensor result = Tensor::allocate(element, tensor.shape());
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    writeInteger(element, tensor.intAt(i), result.bytes() + i * byteSize(result.storage()));
+  return result;
 }
 
 int main(int argc, char **argv) {
@@ -79,15 +95,16 @@ int main(int argc, char **argv) {
     return fail("cannot read the inputs");
   llvm::SmallVector<Tensor> arguments;
   size_t offset = 0;
-  for (Type type : function.getArgumentTypes()) {
-    auto tensorType = cast<RankedTensorType>(type);
-    Tensor argument = Tensor::allocate(tensorType.getElementType(), tensorType.getShape());
+  for (unsigned number = 0; number < function.getNumArguments(); ++number) {
+    auto type = cast<RankedTensorType>(function.getArgumentTypes()[number]);
+    Type host = hostElement(type, function.getArgAttrOfType<TypeAttr>(number, "onnx.host_type"));
+    Tensor argument = Tensor::allocate(host, type.getShape());
     size_t bytes = size_t(argument.elements()) * byteSize(argument.storage());
     if (offset + bytes > (*inputs)->getBufferSize())
       return fail("the inputs are too short");
     std::memcpy(argument.bytes(), (*inputs)->getBufferStart() + offset, bytes);
     offset += bytes;
-    arguments.push_back(std::move(argument));
+    arguments.push_back(convert(argument, type.getElementType()));
   }
   if (offset != (*inputs)->getBufferSize())
     return fail("the inputs are too long");
@@ -98,7 +115,10 @@ int main(int argc, char **argv) {
   llvm::errs() << "evaluated in " << llvm::format("%.3f", secondsSince(start)) << " s\n";
   std::error_code error;
   llvm::raw_fd_ostream out(argv[4], error);
-  for (const Tensor &result : *results)
-    out.write(result.bytes(), size_t(result.elements()) * byteSize(result.storage()));
+  for (auto [number, result] : llvm::enumerate(*results)) {
+    TypeAttr attribute = function.getResultAttrOfType<TypeAttr>(number, "onnx.host_type");
+    Tensor host = convert(result, hostElement(result.tensorType(), attribute));
+    out.write(host.bytes(), size_t(host.elements()) * byteSize(host.storage()));
+  }
   return error ? fail("cannot write the outputs") : 0;
 }

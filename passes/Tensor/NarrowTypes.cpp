@@ -1,0 +1,180 @@
+//===- NarrowTypes.cpp - 64-bit integers to 32 bits, booleans to bytes ----===//
+// Owns the types of integers on the device. Types change in place: every arithmetic operation has the narrow type too,
+// only conversions between the two widths disappear.
+#include "compiler/Reference/Tensor.h"
+#include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "passes/Tensor/Passes.h"
+
+namespace trn {
+#define GEN_PASS_DEF_NARROWTYPESPASS
+#include "passes/Tensor/Passes.h.inc"
+
+using namespace mlir;
+
+/// The type of elements in memory.
+static Type storedType(Type element) {
+  auto integer = dyn_cast<IntegerType>(element);
+  if (!integer)
+    return element;
+  if (integer.getWidth() == 64)
+    return IntegerType::get(element.getContext(), 32, integer.getSignedness());
+  return integer.getWidth() == 1 ? IntegerType::get(element.getContext(), 8) : element;
+}
+
+/// The type of a value: scalars keep i1.
+static Type narrowType(Type type) {
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(storedType(shaped.getElementType()));
+  return type.isInteger(1) ? type : storedType(type);
+}
+
+/// Converts an integer to a narrower type, to the nearest end if it does not fit.
+static int64_t saturate(int64_t value, IntegerType type, bool &fits) {
+  unsigned width = type.getWidth();
+  int64_t low = type.isUnsigned() ? 0 : -(int64_t(1) << (width - 1));
+  int64_t high = type.isUnsigned() ? (int64_t(1) << width) - 1 : (int64_t(1) << (width - 1)) - 1;
+  fits &= value >= low && value <= high;
+  return std::clamp(value, low, high);
+}
+
+static ElementsAttr narrowElements(ElementsAttr values, bool &fits) {
+  std::optional<Constant> constant = Constant::get(values);
+  if (!constant)
+    return values;
+  auto element = cast<IntegerType>(storedType(constant->elementType()));
+  SmallVector<int64_t> integers;
+  for (int64_t i = 0, e = constant->isSplat() ? 1 : constant->size(); i < e; ++i)
+    integers.push_back(saturate(constant->integer(i), element, fits));
+  std::vector<char> bytes(integers.size() * elementBytes(element));
+  for (auto [i, value] : llvm::enumerate(integers))
+    writeInteger(element, value, bytes.data() + i * elementBytes(element));
+  return makeConstant(RankedTensorType::get(constant->type().getShape(), element), std::move(bytes));
+}
+
+namespace {
+class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    SmallVector<Type> argumentTypes(function.getArgumentTypes()), resultTypes(function.getResultTypes());
+    for (auto [number, type] : llvm::enumerate(argumentTypes))
+      function.setArgAttrs(number, hostType(type, function.getArgAttrDict(number), "input"));
+    for (auto [number, type] : llvm::enumerate(resultTypes))
+      function.setResultAttrs(number, hostType(type, function.getResultAttrDict(number), "output"));
+    function.walk([&](Operation *op) { narrowConstants(op); });
+    // Bodies first see their booleans as bytes; then all types change.
+    SmallVector<Operation *> conversions;
+    function.walk([&](Operation *op) {
+      convertBooleans(op);
+      if (llvm::isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+        conversions.push_back(op);
+    });
+    function.walk([&](Block *block) {
+      for (BlockArgument argument : block->getArguments())
+        argument.setType(narrowType(argument.getType()));
+    });
+    function.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        result.setType(narrowType(result.getType()));
+    });
+    for (Type &type : argumentTypes)
+      type = narrowType(type);
+    for (Type &type : resultTypes)
+      type = narrowType(type);
+    function.setFunctionType(FunctionType::get(&getContext(), argumentTypes, resultTypes));
+    removeIdentities(conversions);
+  }
+
+  /// The attributes of an argument or result, with what the caller sees when its elements change.
+  DictionaryAttr hostType(Type type, DictionaryAttr attributes, StringRef kind) {
+    NamedAttrList list(attributes);
+    auto shaped = dyn_cast<ShapedType>(type);
+    if (!shaped || storedType(shaped.getElementType()) == shaped.getElementType() || list.get("onnx.host_type"))
+      return list.getDictionary(&getContext());
+    list.set("onnx.host_type", TypeAttr::get(shaped.getElementType()));
+    auto name = dyn_cast_if_present<StringAttr>(list.get("onnx.name"));
+    getOperation()->emitRemark() << kind << " '" << (name ? name.getValue() : "") << "': " << shaped.getElementType()
+                                 << " is stored as " << storedType(shaped.getElementType());
+    return list.getDictionary(&getContext());
+  }
+
+  void narrowConstants(Operation *op) {
+    bool fits = true;
+    if (auto weight = dyn_cast<onnx::WeightOp>(op)) {
+      Type element = cast<ShapedType>(weight.getType()).getElementType();
+      if (storedType(element) != element)
+        weight.setValueAttr(narrowElements(weight.getValue(), fits));
+    } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      if (auto elements = dyn_cast<ElementsAttr>(constant.getValue())) {
+        if (narrowType(constant.getType()) != constant.getType())
+          constant.setValueAttr(cast<TypedAttr>(narrowElements(elements, fits)));
+      } else if (auto integer = dyn_cast<IntegerAttr>(constant.getValue());
+                 integer && narrowType(integer.getType()) != integer.getType()) {
+        auto type = cast<IntegerType>(narrowType(integer.getType()));
+        int64_t value = saturate(integer.getValue().getSExtValue(), type, fits);
+        constant.setValueAttr(IntegerAttr::get(type, APInt(type.getWidth(), uint64_t(value), !type.isUnsigned())));
+      }
+    }
+    if (!fits)
+      op->emitRemark() << "a constant does not fit into 32 bits; its nearest end is used";
+  }
+
+  /// Where elements of a boolean tensor enter scalar code they are compared with 0; where they leave it they are
+  /// extended.
+  void convertBooleans(Operation *op) {
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+      Block *body = structured.getBlock();
+      ImplicitLocOpBuilder b = ImplicitLocOpBuilder::atBlockBegin(op->getLoc(), body);
+      for (BlockArgument argument : body->getArguments())
+        if (argument.getType().isInteger(1))
+          readBoolean(b, argument);
+      Operation *yield = body->getTerminator();
+      for (OpOperand &operand : yield->getOpOperands())
+        if (operand.get().getType().isInteger(1))
+          writeBoolean(operand, yield);
+      // A scalar input of a fill is stored as it is.
+      for (OpOperand *input : structured.getDpsInputOperands())
+        if (input->get().getType().isInteger(1))
+          writeBoolean(*input, op);
+      return;
+    }
+    if (auto extract = dyn_cast<tensor::ExtractOp>(op); extract && extract.getType().isInteger(1)) {
+      ImplicitLocOpBuilder b(op->getLoc(), op->getContext());
+      b.setInsertionPointAfter(op);
+      readBoolean(b, extract.getResult());
+    }
+    if (llvm::isa<tensor::InsertOp, tensor::YieldOp, tensor::FromElementsOp, tensor::SplatOp>(op))
+      for (OpOperand &operand : op->getOpOperands())
+        if (operand.get().getType().isInteger(1))
+          writeBoolean(operand, op);
+  }
+
+  static void readBoolean(ImplicitLocOpBuilder &b, Value value) {
+    value.setType(b.getI8Type());
+    SmallVector<OpOperand *> uses = llvm::map_to_vector(value.getUses(), [](OpOperand &use) { return &use; });
+    Value zero = arith::ConstantOp::create(b, b.getI8IntegerAttr(0));
+    Value flag = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
+    for (OpOperand *use : uses)
+      use->set(flag);
+  }
+  static void writeBoolean(OpOperand &operand, Operation *before) {
+    ImplicitLocOpBuilder b(before->getLoc(), before);
+    operand.set(arith::ExtUIOp::create(b, b.getI8Type(), operand.get()));
+  }
+
+  /// Conversions between types that have become one.
+  static void removeIdentities(ArrayRef<Operation *> conversions) {
+    for (Operation *op : conversions) {
+      if (op->getOperand(0).getType() != op->getResult(0).getType())
+        continue;
+      op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+      op->erase();
+    }
+  }
+};
+} // namespace
+} // namespace trn
