@@ -2,6 +2,7 @@
 // An ONNX operation means what its lowering computes: it is lowered once, into a scratch function, which is then
 // called.
 #include "compiler/Reference/Interpreter.h"
+#include "compiler/Weights/Transforms.h"
 #include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/Trn/TrnOps.h"
@@ -107,6 +108,20 @@ LogicalResult bindGlobals(Interpreter &interpreter, ModuleOp module, ArrayRef<Te
   return success();
 }
 
+/// The weight in the layout that the transforms of `global` give it.
+static FailureOr<Tensor> layOut(const Tensor &values, ir::GlobalOp global) {
+  FailureOr<WeightTransforms> transforms = WeightTransforms::get(
+      global.getValue()->getShapedType(), *global.getTransforms(), [&] { return global.emitError(); });
+  if (failed(transforms))
+    return failure();
+  Tensor source = values.dense();
+  Tensor result = Tensor::allocate(transforms->elementType(), transforms->shape());
+  ArrayRef<char> bytes(source.bytes(), source.elements() * byteSize(source.storage()));
+  if (failed(transforms->materialize(bytes, 0, result.elements(), result.bytes())))
+    return global.emitError("expected ") << transforms->elements() << " elements behind the transforms";
+  return result;
+}
+
 static LogicalResult evaluateGetGlobal(Interpreter &interpreter, ir::GetGlobalOp op) {
   auto known = interpreter.globals.find(op.getName());
   if (known != interpreter.globals.end()) {
@@ -116,11 +131,15 @@ static LogicalResult evaluateGetGlobal(Interpreter &interpreter, ir::GetGlobalOp
   auto global = SymbolTable::lookupNearestSymbolFrom<ir::GlobalOp>(op, op.getNameAttr());
   if (!global || !global.getValue())
     return op.emitError("'") << op.getName() << "' has no value";
-  if (global.getTransforms())
-    return op.emitError("weights with transforms cannot be evaluated yet");
   FailureOr<Tensor> values = Tensor::view(*global.getValue());
   if (failed(values))
     return op.emitError("the values of '") << op.getName() << "' are not available";
+  if (global.getTransforms()) {
+    FailureOr<Tensor> laidOut = layOut(*values, global);
+    if (failed(laidOut))
+      return failure();
+    values = std::move(laidOut);
+  }
   interpreter.globals[op.getName()] = *values;
   interpreter.set(op.getMemref(), std::move(*values));
   return success();

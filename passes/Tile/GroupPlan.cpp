@@ -58,7 +58,13 @@ GroupPlan::GroupPlan(func::FuncOp main, const GroupOptions &options) : options(o
   SmallVector<linalg::FillOp> fills;
   for (Operation &op : main.getBody().front()) {
     if (auto fill = dyn_cast<linalg::FillOp>(op)) {
-      fills.push_back(fill);
+      if (nextWriter(fill)) {
+        fills.push_back(fill);
+        continue;
+      }
+      // A fill that nobody writes into is a tensor of its own.
+      list.push_back({Group::Kind::Lanewise, {}, 1});
+      add(fill, list.size() - 1);
       continue;
     }
     if (auto structured = dyn_cast<linalg::LinalgOp>(op))
@@ -76,11 +82,6 @@ GroupPlan::GroupPlan(func::FuncOp main, const GroupOptions &options) : options(o
         return true;
       });
     }
-  }
-  // A fill that nobody writes into is a tensor of its own.
-  for (linalg::FillOp fill : fills) {
-    list.push_back({Group::Kind::Lanewise, {}, 1});
-    add(fill, list.size() - 1);
   }
   // Insertions of fills follow them.
   for (Operation &op : main.getBody().front())

@@ -58,7 +58,7 @@ int64_t elementsPerLane(ArrayRef<int64_t> shape, const Layout &layout) {
   return elements;
 }
 
-int64_t elementBytes(Type elementType) {
+int64_t storedBytes(Type elementType) {
   if (elementType.isIndex())
     return 8;
   return (elementType.getIntOrFloatBitWidth() + 7) / 8;

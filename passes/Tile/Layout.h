@@ -81,7 +81,7 @@ llvm::SmallVector<int64_t> physicalShape(llvm::ArrayRef<int64_t> shape, const La
 int64_t elementsPerLane(llvm::ArrayRef<int64_t> shape, const Layout &layout);
 
 /// Bytes of one element in memory (i1 takes a byte).
-int64_t elementBytes(mlir::Type elementType);
+int64_t storedBytes(mlir::Type elementType);
 
 /// The logical dimension on partitions split by `layout`; one lane for a one-lane layout.
 PartitionSplit partitionSplit(llvm::ArrayRef<int64_t> shape, const Layout &layout);

@@ -171,7 +171,7 @@ static void addLanewise(const Structure &structure, const LayoutCosts &costs,
         // The same values in every lane: read from HBM with a partition step of 0.
         candidate.operands.push_back(Layout::hbm());
         if (!isConstantTensor(operand))
-          loads += costs.dma(elementsOf(shapeOf(operand)) * elementBytes(elementTypeOf(operand)) * kPartitions, 4096);
+          loads += costs.dma(elementsOf(shapeOf(operand)) * storedBytes(elementTypeOf(operand)) * kPartitions, 4096);
       } else if (std::optional<Layout> layout = layoutWith(structure, index, partition)) {
         candidate.operands.push_back(*layout);
       } else {
@@ -273,7 +273,7 @@ static SmallVector<LayoutCandidate> placeCandidates(Operation *op, const LayoutC
   SmallVector<LayoutCandidate> candidates;
   Value result = op->getResult(0);
   size_t count = layoutOperands(op).size();
-  double bytes = elementsOf(shapeOf(result)) * elementBytes(elementTypeOf(result));
+  double bytes = elementsOf(shapeOf(result)) * storedBytes(elementTypeOf(result));
   for (Layout layout : onChipLayouts(shapeOf(result)))
     if (layout.isOneLane() || whole(layout.dim)) {
       LayoutCandidate candidate;

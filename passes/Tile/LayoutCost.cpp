@@ -43,8 +43,8 @@ double LayoutCosts::move(ArrayRef<int64_t> shape, Type elementType, const Layout
   for (int64_t extent : shape)
     elements *= extent;
   if (from.isHbm() || to.isHbm())
-    return dma(elements * elementBytes(elementType),
-               contiguousElements(shape, from.isHbm() ? to : from) * elementBytes(elementType));
+    return dma(elements * storedBytes(elementType),
+               contiguousElements(shape, from.isHbm() ? to : from) * storedBytes(elementType));
   if (from.isOneLane() || to.isOneLane())
     return std::numeric_limits<double>::infinity();
   PartitionSplit source = partitionSplit(shape, from), target = partitionSplit(shape, to);

@@ -250,7 +250,7 @@ private:
       auto type = cast<RankedTensorType>(form.value.getType());
       if (form.layout.isOnChip())
         form.bytesPerLane =
-            elementsPerLane(form.halo.pad(type.getShape()), form.layout) * elementBytes(type.getElementType());
+            elementsPerLane(form.halo.pad(type.getShape()), form.layout) * storedBytes(type.getElementType());
       llvm::sort(form.uses);
     }
   }
