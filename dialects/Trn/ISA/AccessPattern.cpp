@@ -178,8 +178,9 @@ bool AP::wellFormed(std::string *problem) const {
     return fail(problem, "unknown element type code " + std::to_string(static_cast<unsigned>(dtype)));
   if (rank > kMaxRank)
     return fail(problem, "expected at most 4 free dimensions but got " + std::to_string(rank));
-  if (partitions == 0)
-    return fail(problem, "expected at least one partition but got none");
+  // Readers count partitions in int.
+  if (partitions == 0 || partitions > INT32_MAX)
+    return fail(problem, "expected 1 to 2147483647 partitions but got " + std::to_string(partitions));
   int64_t elements = 1, extent = 0;
   for (unsigned i = 0; i < rank; ++i) {
     int64_t count = dims[i].count, step = dims[i].step;

@@ -26,9 +26,11 @@ namespace {
 constexpr size_t kHeaderBytes = 8;
 
 template <class T> void put(std::vector<uint8_t> &bytes, T value) {
-  auto raw = static_cast<std::make_unsigned_t<T>>(value);
+  uint64_t raw = static_cast<uint64_t>(static_cast<std::make_unsigned_t<T>>(value));
+  uint8_t little[sizeof(T)];
   for (size_t i = 0; i < sizeof(T); ++i)
-    bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(raw) >> (8 * i)));
+    little[i] = static_cast<uint8_t>(raw >> (8 * i));
+  bytes.insert(bytes.end(), little, little + sizeof(T));
 }
 
 uint32_t bitsOf(float value) {

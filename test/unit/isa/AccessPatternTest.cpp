@@ -48,6 +48,10 @@ TEST(AccessPattern, WellFormedRefusesWhatCouldOverflow) {
   ap.partitions = UINT32_MAX;
   ap.partitionStep = 1 << 20;
   EXPECT_FALSE(ap.wellFormed()) << "rows reach beyond 2^40";
+  ap.partitionStep = 1;
+  EXPECT_FALSE(ap.wellFormed()) << "rows do not fit an int";
+  ap.partitions = INT32_MAX;
+  EXPECT_TRUE(ap.wellFormed());
   ap.partitions = 1;
   ap.startPartition = 32;
   EXPECT_FALSE(ap.wellFormed()) << "HBM has no start partition";
