@@ -12,7 +12,10 @@ namespace trn {
 #define GEN_PASS_DECL
 #include "passes/Tensor/Passes.h.inc"
 
-struct TensorPipelineOptions {};
+struct TensorPipelineOptions {
+  std::string autoCast = "none";     ///< none, matmult, all
+  std::string autoCastType = "bf16"; ///< bf16, fp16
+};
 
 /// From stage `graph` to stage `tensor`.
 void buildTensorPipeline(mlir::OpPassManager &manager, const TensorPipelineOptions &options = {});

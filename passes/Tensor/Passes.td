@@ -87,6 +87,35 @@ def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::trn::onnx::ONNXDialect"];
 }
 
+def AssignPrecisionPass : Pass<"tensor-assign-precision", "::mlir::func::FuncOp"> {
+  let summary = "Use narrower floats where --auto-cast asks for them";
+  let description = [{
+    **Contract in**, **out**: stage `tensor`. Arguments and results of the function keep their types.
+
+    With `matmult`, what sums of products multiply is rounded to the narrow type; with `all`, what maps store is too (not the
+    results of reductions and sums of products, which are f32). Arithmetic is f32 in every mode: bodies widen what they read
+    and round what they store. Casts of weights are folded; casts of activations fuse into the maps that make them.
+
+    **Example**, `auto-cast=matmult auto-cast-type=bf16`
+    ```mlir
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %p : f32
+    // → both operands cast to tensor<…xbf16>, and
+    ^bb0(%a: bf16, %b: bf16, %o: f32):
+      %0 = arith.extf %a : bf16 to f32
+      %1 = arith.extf %b : bf16 to f32
+      %p = arith.mulf %0, %1 : f32
+      %s = arith.addf %o, %p : f32
+    ```
+    **Not done**: keeping sensitive operations in f32 by themselves; tf32 and 8-bit floats.
+  }];
+  let options = [Option<"autoCast", "auto-cast", "std::string", "\"none\"", "none, matmult or all">,
+                 Option<"autoCastType", "auto-cast-type", "std::string", "\"bf16\"", "bf16 or fp16">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::trn::onnx::ONNXDialect"];
+}
+
 def FuseElementwisePass : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse maps into the maps that use them";
   let description = [{

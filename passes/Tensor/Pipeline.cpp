@@ -15,6 +15,15 @@ void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOption
   function.addPass(createCanonicalizerPass());
   function.addPass(createFoldConstantsPass());
   function.addPass(createNarrowTypesPass());
+  if (options.autoCast != "none") {
+    AssignPrecisionPassOptions precision;
+    precision.autoCast = options.autoCast;
+    precision.autoCastType = options.autoCastType;
+    function.addPass(createAssignPrecisionPass(precision));
+    // Casts of weights, and of casts that another cast undoes.
+    function.addPass(createCanonicalizerPass());
+    function.addPass(createFoldConstantsPass());
+  }
   function.addPass(createFuseElementwisePass());
   function.addPass(createCSEPass());
 }

@@ -1,5 +1,5 @@
 //===- EvaluateModel.cpp - a model's outputs at a stage, for comparison ---===//
-// evaluate-model <model.onnx> <stage> <inputs.bin> <outputs.bin> [name=AxBxC ...] [--dump]
+// evaluate-model <model.onnx> <stage> <inputs.bin> <outputs.bin> [name=AxBxC ...] [--auto-cast=all] [--dump]
 // Reads the inputs' elements one after the other as the model declares them, evaluates the module at stage imported,
 // graph or tensor, and writes the outputs' elements in the same way. Used by scripts/compare_models.py.
 #include "compiler/Import/Import.h"
@@ -52,16 +52,21 @@ static Tensor convert(const Tensor &tensor, Type element) {
 
 int main(int argc, char **argv) {
   if (argc < 5)
-    return fail("expected <model.onnx> <stage> <inputs.bin> <outputs.bin> [name=AxBxC ...] [--dump]");
+    return fail("expected <model.onnx> <stage> <inputs.bin> <outputs.bin> [name=AxBxC ...] [--auto-cast=all] [--dump]");
   MLIRContext context;
   loadImportDialects(context);
   context.loadDialect<affine::AffineDialect, arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
                       scf::SCFDialect, tensor::TensorDialect, ir::TrnDialect>();
   ImportOptions options;
+  TensorPipelineOptions tensorOptions;
   bool dumps = false;
   for (int i = 5; i < argc; ++i) {
     if (llvm::StringRef(argv[i]) == "--dump") {
       dumps = true;
+      continue;
+    }
+    if (llvm::StringRef mode(argv[i]); mode.consume_front("--auto-cast=")) {
+      tensorOptions.autoCast = mode.str();
       continue;
     }
     auto [name, text] = llvm::StringRef(argv[i]).rsplit('=');
@@ -82,7 +87,7 @@ int main(int argc, char **argv) {
   if (stage != "imported")
     buildGraphPipeline(manager);
   if (stage == "tensor")
-    buildTensorPipeline(manager);
+    buildTensorPipeline(manager, tensorOptions);
   if (failed(manager.run(**module)))
     return 1;
   llvm::errs() << "compiled in " << llvm::format("%.3f", secondsSince(start)) << " s\n";

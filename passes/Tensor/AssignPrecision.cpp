@@ -1,0 +1,205 @@
+//===- AssignPrecision.cpp - narrower floats where asked for --------------===//
+// Owns the meaning of --auto-cast: which f32 tensors become bf16 or fp16. Arithmetic stays f32: bodies widen what they
+// read and round what they store; sums of products and reductions accumulate in f32. Casts that this pass inserts are
+// maps, which fuse with their producers, or fold into weights. Refuses to touch f64 and integers.
+#include "dialects/ONNX/Ops/Weight.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Tensor/OnnxToLinalg/LinalgBuilder.h"
+#include "passes/Tensor/Passes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace trn {
+#define GEN_PASS_DEF_ASSIGNPRECISIONPASS
+#include "passes/Tensor/Passes.h.inc"
+
+using namespace mlir;
+
+static bool holds(Value value, Type element) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType() == element;
+}
+
+static bool isMap(linalg::GenericOp op) { return op.getNumParallelLoops() == op.getNumLoops(); }
+
+/// A body that adds a product to its one destination.
+static bool isContraction(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || isMap(op))
+    return false;
+  auto sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return false;
+  Value out = op.getBody()->getArgument(2);
+  Value product = sum.getLhs() == out ? sum.getRhs() : sum.getLhs();
+  return (sum.getLhs() == out || sum.getRhs() == out) && product.getDefiningOp<arith::MulFOp>();
+}
+
+namespace {
+class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
+  using AssignPrecisionPassBase::AssignPrecisionPassBase;
+
+  void runOnOperation() override {
+    if (autoCast == "none")
+      return;
+    if (autoCast != "matmult" && autoCast != "all") {
+      getOperation()->emitError("expected auto-cast none, matmult or all but got '") << autoCast << "'";
+      return signalPassFailure();
+    }
+    if (autoCastType != "bf16" && autoCastType != "fp16") {
+      getOperation()->emitError("expected auto-cast-type bf16 or fp16 but got '") << autoCastType << "'";
+      return signalPassFailure();
+    }
+    wide = Float32Type::get(&getContext());
+    narrow = autoCastType == "bf16" ? Type(BFloat16Type::get(&getContext())) : Type(Float16Type::get(&getContext()));
+    casts.clear();
+    inserted.clear();
+    contractions = 0;
+    Block &body = getOperation().getBody().front();
+    if (autoCast == "all")
+      castArguments(body);
+    for (Operation &op : llvm::make_early_inc_range(body))
+      assign(&op);
+    getOperation()->emitRemark() << contractions << " sums of products multiply " << narrow << " and add in f32";
+  }
+
+  void castArguments(Block &body) {
+    for (BlockArgument argument : body.getArguments()) {
+      if (!holds(argument, wide))
+        continue;
+      LinalgBuilder b(argument.getLoc(), &body, body.begin());
+      Value cast = b.convert(argument, narrow);
+      argument.replaceAllUsesExcept(cast, cast.getDefiningOp());
+      casts[argument] = cast;
+      inserted.insert(cast.getDefiningOp());
+    }
+  }
+
+  void assign(Operation *op) {
+    if (inserted.contains(op))
+      return;
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      return assignGeneric(generic);
+    if (autoCast == "all" && llvm::isa<func::ReturnOp>(op))
+      return widenOperands(op);
+    if (autoCast == "all" && op->getNumResults() == 1 && holds(op->getResult(0), wide))
+      assignMovement(op);
+  }
+
+  /// The value in the narrow type, by a map right before `user`; one per value.
+  Value castOf(Value value, Operation *user) {
+    if (Value known = casts.lookup(value))
+      return known;
+    // Behind the definition, so that every later user can have it.
+    LinalgBuilder b(user->getLoc(), user->getContext());
+    b.setInsertionPointAfterValue(value);
+    Value cast = b.convert(value, narrow);
+    inserted.insert(cast.getDefiningOp());
+    return casts[value] = cast;
+  }
+
+  void assignGeneric(linalg::GenericOp op) {
+    bool multiplies = isContraction(op) && holds(op.getResult(0), wide);
+    if (multiplies) {
+      ++contractions;
+      for (OpOperand *input : op.getDpsInputOperands())
+        if (holds(input->get(), wide))
+          input->set(castOf(input->get(), op));
+    }
+    readNarrow(op);
+    if (autoCast == "all" && isMap(op))
+      storeNarrow(op);
+  }
+
+  /// Block arguments take the types of the operands; the body goes on with the widened values.
+  void readNarrow(linalg::GenericOp op) {
+    Block *body = op.getBody();
+    ImplicitLocOpBuilder b = ImplicitLocOpBuilder::atBlockBegin(op.getLoc(), body);
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      BlockArgument argument = body->getArgument(input->getOperandNumber());
+      if (!holds(input->get(), narrow) || argument.getType() != wide)
+        continue;
+      argument.setType(narrow);
+      widenUses(b, argument);
+    }
+    for (tensor::ExtractOp extract : llvm::make_early_inc_range(body->getOps<tensor::ExtractOp>())) {
+      if (!holds(extract.getTensor(), narrow) || extract.getType() != wide)
+        continue;
+      extract.getResult().setType(narrow);
+      b.setInsertionPointAfter(extract);
+      widenUses(b, extract.getResult());
+    }
+  }
+  void widenUses(ImplicitLocOpBuilder &b, Value value) {
+    if (value.use_empty())
+      return;
+    auto extension = arith::ExtFOp::create(b, wide, value);
+    value.replaceAllUsesExcept(extension, extension);
+  }
+
+  /// The results of a map, rounded.
+  void storeNarrow(linalg::GenericOp op) {
+    Operation *yield = op.getBody()->getTerminator();
+    ImplicitLocOpBuilder inner(op.getLoc(), yield);
+    ImplicitLocOpBuilder outer(op.getLoc(), op);
+    for (OpResult result : op->getResults()) {
+      if (!holds(result, wide))
+        continue;
+      unsigned number = result.getResultNumber();
+      BlockArgument out = op.getBody()->getArgument(op.getNumDpsInputs() + number);
+      if (!out.use_empty())
+        continue; // A map that reads its destination keeps the destination's type.
+      auto type = cast<RankedTensorType>(result.getType()).clone(narrow);
+      op.getDpsInitsMutable()[number].set(tensor::EmptyOp::create(outer, type.getShape(), narrow));
+      out.setType(narrow);
+      result.setType(type);
+      Value value = yield->getOperand(number);
+      yield->setOperand(number, arith::TruncFOp::create(inner, narrow, value));
+    }
+  }
+
+  /// Slices, reshapes, transposes, pads and concatenations hold what their source holds.
+  void assignMovement(Operation *op) {
+    if (!llvm::isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+                   tensor::PadOp, tensor::ConcatOp, linalg::TransposeOp>(op))
+      return;
+    bool anyNarrow = llvm::any_of(op->getOperands(), [&](Value operand) { return holds(operand, narrow); });
+    if (!anyNarrow)
+      return;
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!holds(operand.get(), wide))
+        continue;
+      auto empty = operand.get().getDefiningOp<tensor::EmptyOp>();
+      operand.set(empty ? tensor::EmptyOp::create(b, empty.getType().getShape(), narrow).getResult()
+                        : castOf(operand.get(), op));
+    }
+    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      Operation *yield = pad.getBody()->getTerminator();
+      ImplicitLocOpBuilder inner(op->getLoc(), yield);
+      yield->setOperand(0, arith::TruncFOp::create(inner, narrow, yield->getOperand(0)));
+    }
+    if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
+      for (BlockArgument argument : transpose.getRegion().getArguments())
+        argument.setType(narrow);
+    op->getResult(0).setType(cast<RankedTensorType>(op->getResult(0).getType()).clone(narrow));
+  }
+
+  /// What the caller gets is f32.
+  void widenOperands(Operation *op) {
+    LinalgBuilder b(op->getLoc(), op->getContext());
+    b.setInsertionPoint(op);
+    func::FuncOp function = getOperation();
+    for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), function.getResultTypes()))
+      if (operand.get().getType() != type)
+        operand.set(b.convert(operand.get(), wide));
+  }
+
+  Type wide, narrow;
+  DenseMap<Value, Value> casts;
+  DenseSet<Operation *> inserted;
+  unsigned contractions = 0;
+};
+} // namespace
+} // namespace trn
