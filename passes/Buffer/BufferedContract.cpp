@@ -76,7 +76,8 @@ LogicalResult checkOperation(Operation *op) {
     return failure();
   if (llvm::isa<memref::CopyOp>(op))
     return op->emitOpError("expected linalg.copy at stage 'buffered'; run buffer-copies-to-movement");
-  if (llvm::isa<linalg::CopyOp, linalg::BroadcastOp>(op))
+  StructuredKind kind = classify(op);
+  if (kind == StructuredKind::Copy || kind == StructuredKind::Broadcast)
     return checkCopy(op);
   if (auto fill = dyn_cast<linalg::FillOp>(op))
     return checkFill(fill);

@@ -2,6 +2,7 @@
 // Owns the composition of views with indexing maps, the merging of loops, and the views that instructions take.
 #include "passes/Select/Access.h"
 #include "passes/Tile/Spaces.h"
+#include "passes/Tile/Structured.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -99,6 +100,18 @@ FailureOr<Access> accessOf(Value buffer, AffineMap map, std::string &reason) {
   return access;
 }
 
+/// On chip the partition loop, and it alone, walks dimension 0 of the root.
+static LogicalResult checkOnChip(const Access &access, int64_t partitions, std::string &reason) {
+  if (spaceOf(access.root) == isa::Space::HBM || partitions == 1)
+    return success();
+  int64_t row = freeElements(cast<MemRefType>(access.root.getType()));
+  if (access.partitionStride == row)
+    return success();
+  reason = access.partitionStride == 0 ? "an operand on one partition that every partition needs"
+                                       : "an operand whose partitions are not those of the result";
+  return failure();
+}
+
 FailureOr<Tile> tileOf(linalg::LinalgOp op, std::optional<unsigned> partition, ArrayRef<unsigned> loops,
                        std::string &reason) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -122,10 +135,8 @@ FailureOr<Tile> tileOf(linalg::LinalgOp op, std::optional<unsigned> partition, A
     if (isUnused) // gives a window its shape
       access->strides.assign(access->strides.size(), 0);
     access->partitionStride = partition ? access->strides[*partition] : 0;
-    if (!isUnused && tile.partitions > 1 && access->partitionStride == 0 && spaceOf(access->root) != isa::Space::HBM) {
-      reason = "an operand on one partition that every partition needs";
+    if (!isUnused && failed(checkOnChip(*access, tile.partitions, reason)))
       return failure();
-    }
     access->strides = llvm::map_to_vector(kept, [&](unsigned loop) { return access->strides[loop]; });
     tile.accesses.push_back(std::move(*access));
   }

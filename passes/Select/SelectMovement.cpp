@@ -80,8 +80,6 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
     else
       value = cast<IntegerAttr>(constant.getValue()).getValue().getSExtValue();
     Value to = op.getDpsInits()[0];
-    if (isInHbm(to))
-      return op.emitOpError("cannot fill HBM: expected a fill in SBUF and a copy");
     std::string reason;
     auto type = cast<MemRefType>(to.getType());
     OpBuilder builder(op);
@@ -99,11 +97,52 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
       }
     access->strides = strides;
     tile.accesses.push_back(*access);
+    Emitter emitter(builder, op.getLoc());
+    if (isInHbm(to)) {
+      fillHbm(emitter, tile, value, type.getElementType());
+      return success();
+    }
     mergeLoops(tile);
     unrollOuterLoops(builder, op.getLoc(), tile);
-    Emitter(builder, op.getLoc())
-        .fill(createView(builder, op.getLoc(), tile.accesses[0], tile.partitions, tile.sizes), value);
+    emitter.fill(createView(builder, op.getLoc(), tile.accesses[0], tile.partitions, tile.sizes), value);
     return success();
+  }
+
+  /// DMA only copies: a constant tile in SBUF is written to HBM, as often as the region takes.
+  static void fillHbm(Emitter &emitter, Tile &tile, double value, Type element) {
+    // In HBM dimension 0 is a loop like any other. The innermost loops that fit are the tile; the last of them that has
+    // a divisor of up to 128 is spread over partitions.
+    OpBuilder &builder = emitter.builder;
+    Location loc = emitter.loc;
+    Access &access = tile.accesses[0];
+    tile.sizes.insert(tile.sizes.begin(), tile.partitions);
+    access.strides.insert(access.strides.begin(), access.partitionStride);
+    mergeLoops(tile);
+    // The largest divisor of the outermost loop that partitions can take.
+    unrollOuterLoops(builder, loc, tile, kMaxFreeRank);
+    int64_t outer = tile.sizes.front(), stride = access.strides.front(), rows = 1;
+    for (int64_t divisor = 1; divisor <= 128 && divisor <= outer; ++divisor)
+      if (outer % divisor == 0)
+        rows = divisor;
+    tile.partitions = rows;
+    access.partitionStride = stride * (outer / rows);
+    tile.sizes.front() = outer / rows;
+    // One tile of at most 16 KiB per partition serves every step.
+    constexpr int64_t kTileElements = 4096;
+    while (tile.elements() > kTileElements) {
+      if (tile.sizes.size() > 1) {
+        unrollOuterLoops(builder, loc, tile, tile.sizes.size() - 1);
+        continue;
+      }
+      int64_t inner = kTileElements;
+      while (tile.sizes.front() % inner != 0)
+        --inner;
+      tile.sizes = {tile.sizes.front() / inner, inner};
+      access.strides = {access.strides.front() * inner, access.strides.front()};
+    }
+    Value constant = createTemporary(builder, loc, tile.partitions, tile.sizes, element);
+    emitter.fill(constant, value);
+    emitter.dma(createView(builder, loc, access, tile.partitions, tile.sizes), constant);
   }
 };
 } // namespace

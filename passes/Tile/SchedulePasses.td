@@ -13,7 +13,8 @@ def StageTransfersPass : Pass<"tile-stage-transfers", "mlir::func::FuncOp"> {
 
     *Contract out*: an HBM operand reaches a structured operation through `linalg.copy` (or `linalg.broadcast`, when the
     operand has no partition iterator and every partition needs it); an HBM destination is written by `linalg.copy`
-    only; the result of every operation that the PE writes has exactly one consumer, and that consumer is a map or a
+    only; an on-chip operand that lies on one partition and that every partition reads is spread by a
+    product with ones; the result of every operation that the PE writes has exactly one consumer, and that consumer is a map or a
     `linalg.copy` (the *drain*). Identity generics are `linalg.copy`, which canonicalisation keeps.
 
     *Example*:
@@ -29,7 +30,7 @@ def StageTransfersPass : Pass<"tile-stage-transfers", "mlir::func::FuncOp"> {
 
     *Not done*: choosing residency; the caller's destinations say where whole tensors live.
   }];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
 }
 
 def PlanSchedulePass : Pass<"tile-plan-schedule", "mlir::func::FuncOp"> {

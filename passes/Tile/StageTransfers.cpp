@@ -43,19 +43,87 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
     });
     for (linalg::LinalgOp &op : ops)
       keepIdentityCopy(op);
+    SmallVector<linalg::LinalgOp> products;
     for (linalg::LinalgOp op : ops) {
       if (!computes(op))
         continue;
-      for (OpOperand *operand : op.getDpsInputOperands())
+      for (OpOperand *operand : op.getDpsInputOperands()) {
         if (isInHbm(operand->get()))
           load(op, *operand);
+        else if (isOnOnePartition(op, *operand))
+          spread(op, *operand, products);
+      }
       for (OpOperand &operand : op.getDpsInitsMutable())
         if (isInHbm(operand.get()))
           store(op, operand);
     }
+    ops.append(products);
     for (linalg::LinalgOp op : ops)
       if (isWrittenByPE(op))
         drain(op);
+  }
+
+  /// True for an on-chip operand of a map or reduction that lies on partition 0 and that every partition reads.
+  static bool isOnOnePartition(linalg::LinalgOp op, OpOperand &operand) {
+    if (isWrittenByPE(op) || !op.payloadUsesValueFromOperand(&operand) ||
+        !llvm::isa<RankedTensorType>(operand.get().getType()))
+      return false;
+    auto partition = iteratorOfDim(op, op.getDpsInitOperand(0), 0);
+    return partition && op.getStaticLoopRanges()[*partition] > 1 && !isIndexedBy(op, &operand, *partition);
+  }
+
+  /// Gives every partition what partition 0 holds: the product with a row of ones on the PE, which is exact.
+  static void spread(linalg::LinalgOp op, OpOperand &operand, SmallVector<linalg::LinalgOp> &products) {
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    if (!generic || !llvm::isa<FloatType>(type.getElementType()) || type.getRank() == 0 || type.getDimSize(0) != 1)
+      return; // selection says why it cannot be read
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    unsigned partition = *iteratorOfDim(op, op.getDpsInitOperand(0), 0), rank = type.getRank();
+    int64_t partitions = op.getStaticLoopRanges()[partition];
+    Type element = type.getElementType(), f32 = builder.getF32Type();
+    Value one = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(element, 1.0));
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(f32, 0.0));
+    Value ones = linalg::FillOp::create(builder, loc, one, createEmpty(builder, loc, {1, partitions}, element)).getResult(0);
+    SmallVector<int64_t> shape = {partitions};
+    llvm::append_range(shape, type.getShape().drop_front());
+    Value start = linalg::FillOp::create(builder, loc, zero, createEmpty(builder, loc, shape, f32)).getResult(0);
+    // (p, free…, k): ones(k, p) * operand(k, free…), with one k.
+    AffineExpr p = builder.getAffineDimExpr(0), k = builder.getAffineDimExpr(rank);
+    SmallVector<AffineExpr> data = {k}, result = {p};
+    for (unsigned dim = 1; dim < rank; ++dim) {
+      data.push_back(builder.getAffineDimExpr(dim));
+      result.push_back(builder.getAffineDimExpr(dim));
+    }
+    auto map = [&](ArrayRef<AffineExpr> exprs) { return AffineMap::get(rank + 1, 0, exprs, builder.getContext()); };
+    SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+    iterators.push_back(utils::IteratorType::reduction);
+    auto product = linalg::GenericOp::create(
+        builder, loc, start.getType(), ValueRange{ones, operand.get()}, start,
+        ArrayRef<AffineMap>{map({k, p}), map(data), map(result)}, iterators,
+        [](OpBuilder &builder, Location loc, ValueRange arguments) {
+          auto wide = [&](Value value) -> Value {
+            return value.getType().isF32() ? value : arith::ExtFOp::create(builder, loc, builder.getF32Type(), value);
+          };
+          Value factor = arith::MulFOp::create(builder, loc, wide(arguments[0]), wide(arguments[1]));
+          Value sum = arith::AddFOp::create(builder, loc, arguments[2], factor);
+          linalg::YieldOp::create(builder, loc, sum);
+        });
+    products.push_back(cast<linalg::LinalgOp>(product.getOperation()));
+    // The map still reads the operand's own type.
+    Value spreadValue = product.getResult(0);
+    if (!element.isF32()) {
+      Value narrow = createEmpty(builder, loc, shape, element);
+      spreadValue = createCopy(builder, loc, spreadValue, narrow);
+    }
+    operand.set(spreadValue);
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    AffineMap &use = maps[operand.getOperandNumber()];
+    SmallVector<AffineExpr> exprs(use.getResults());
+    exprs[0] = builder.getAffineDimExpr(partition);
+    use = AffineMap::get(use.getNumDims(), 0, exprs, builder.getContext());
+    generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
   }
 
   /// Canonicalisation deletes an identity generic even between two memories; a copy survives.

@@ -36,9 +36,21 @@ func.func @permuted(%h: memref<64x128xf32, #trn.hbm>, %s: memref<128x64xf32, #tr
 
 // -----
 
-func.func @fill_hbm(%h: memref<128x64xf32, #trn.hbm>) {
-  %zero = arith.constant 0.0 : f32
-  // expected-error @below {{cannot fill HBM: expected a fill in SBUF and a copy}}
-  linalg.fill ins(%zero : f32) outs(%h : memref<128x64xf32, #trn.hbm>)
+// HBM is filled by a constant tile of SBUF; 3 * 100 * 100 elements are 125 rows of 240.
+// CHECK-LABEL: func @fill_hbm
+// CHECK:         %[[T:.*]] = memref.alloc() : memref<125x240xf32, #trn.sbuf>
+// CHECK:         trn.memset outs(%[[T]] : {{.*}}) {value = 1.000000e+00 : f32}
+// CHECK:         trn.dma_copy outs(%{{.*}} : memref<125x240xf32, {{.*}}#trn.hbm>) ins(%[[T]] : {{.*}})
+func.func @fill_hbm(%h: memref<1x3x100x100xf32, #trn.hbm>) {
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%h : memref<1x3x100x100xf32, #trn.hbm>)
+  return
+}
+
+// -----
+
+func.func @between_partitions(%x: memref<1x64xf32, #trn.sbuf>, %y: memref<64x1xf32, #trn.sbuf>) {
+  // expected-error @below {{cannot move: an operand whose partitions are not those of the result}}
+  linalg.transpose ins(%x : memref<1x64xf32, #trn.sbuf>) outs(%y : memref<64x1xf32, #trn.sbuf>) permutation = [1, 0]
   return
 }

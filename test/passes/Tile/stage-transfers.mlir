@@ -64,3 +64,20 @@ func.func private @identity(%x: tensor<128x48xf32, #trn.sbuf>, %dst: tensor<128x
   } -> tensor<128x48xf32, #trn.hbm>
   return %r : tensor<128x48xf32, #trn.hbm>
 }
+
+// -----
+
+// What lies on partition 0 reaches the others as a product with ones.
+// CHECK-LABEL: func private @spread
+// CHECK:         %[[ONES:.*]] = linalg.fill {{.*}} -> tensor<1x125xf32>
+// CHECK:         %[[P:.*]] = linalg.generic {{.*}} ins(%[[ONES]], %{{.*}} : tensor<1x125xf32>, tensor<1xf32, #trn.sbuf>) outs(%{{.*}} : tensor<125xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<125x8xf32, #trn.sbuf>, tensor<125xf32>)
+func.func private @spread(%x: tensor<125x8xf32, #trn.sbuf>, %m: tensor<1xf32, #trn.sbuf>, %dst: tensor<125x8xf32, #trn.sbuf>) -> tensor<125x8xf32, #trn.sbuf> {
+  %r = linalg.generic {indexing_maps = [affine_map<(p, n) -> (p, n)>, affine_map<(p, n) -> (0)>, affine_map<(p, n) -> (p, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<125x8xf32, #trn.sbuf>, tensor<1xf32, #trn.sbuf>) outs(%dst : tensor<125x8xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.subf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<125x8xf32, #trn.sbuf>
+  return %r : tensor<125x8xf32, #trn.sbuf>
+}
