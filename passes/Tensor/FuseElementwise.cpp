@@ -30,6 +30,20 @@ static bool isCheap(linalg::LinalgOp op, unsigned maxOps) {
   return count <= maxOps;
 }
 
+/// How many inputs have as many elements as the result; the others are broadcast, and small.
+static unsigned countFullInputs(linalg::LinalgOp op) {
+  int64_t elements = cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+  return llvm::count_if(op.getDpsInputs(), [&](Value input) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    return type && type.getNumElements() >= elements;
+  });
+}
+
+/// True if computing a map once per user beats keeping its result.
+static bool isWorthRepeating(linalg::LinalgOp op, unsigned maxOps) {
+  return isCheap(op, maxOps) && countFullInputs(op) <= 1 && llvm::all_of(op->getUsers(), isMap);
+}
+
 namespace {
 class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
   using FuseElementwisePassBase::FuseElementwisePassBase;
@@ -40,7 +54,7 @@ class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
       if (!producer || !isMap(producer) || !isMap(consumer))
         return false;
       auto map = cast<linalg::LinalgOp>(producer);
-      return producer->getNumResults() == 1 && (producer->hasOneUse() || isCheap(map, maxCheapOps));
+      return producer->getNumResults() == 1 && (producer->hasOneUse() || isWorthRepeating(map, maxCheapOps));
     };
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, fuses);

@@ -38,6 +38,25 @@ def OnnxToLinalgPass : Pass<"onnx-to-linalg", "::mlir::func::FuncOp"> {
                            "::trn::onnx::ONNXDialect"];
 }
 
+def SimplifyMovementPass : Pass<"tensor-simplify-movement", "::mlir::func::FuncOp"> {
+  let summary = "Cancel reshapes, transposes and slices";
+  let description = [{
+    **Contract in**, **out**: stage `tensor`. Chains of reshapes, of transposes and of slices become one or none; a reshape
+    that adds unit dimensions moves behind the maps that read it, to where it cancels.
+
+    **Example**: squeeze and excitation keeps [1, C] through its activations
+    ```mlir
+    %0 = tensor.expand_shape %x [[0], [1, 2, 3]] output_shape [1, 96, 1, 1] : tensor<1x96xf32> into tensor<1x96x1x1xf32>
+    %1 = linalg.generic … ins(%0 : tensor<1x96x1x1xf32>) …
+    %2 = tensor.collapse_shape %1 [[0], [1, 2, 3]] : tensor<1x96x1x1xf32> into tensor<1x96xf32>
+    // →
+    %2 = linalg.generic … ins(%x : tensor<1x96xf32>) …
+    ```
+    **Not done**: composing transposes into indexing maps (tile-normalize-structure does, when the layout is known to want it).
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FoldConstantsPass : Pass<"tensor-fold-constants", "::mlir::func::FuncOp"> {
   let summary = "Compute what depends on weights only";
   let description = [{
@@ -120,8 +139,8 @@ def FuseElementwisePass : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"
   let summary = "Fuse maps into the maps that use them";
   let description = [{
     **Contract in**, **out**: stage `tensor`. A map is fused into a map that uses it when it has one user, or when it is
-    cheap (at most `max-cheap-ops` scalar operations, none of them a function of math or trn.scalar) and computing it
-    again saves a tensor. Contractions and reductions keep their inputs: the layout decides what they are fed with.
+    cheap (at most `max-cheap-ops` scalar operations, none of them a function of math or trn.scalar), all its users are maps
+    and it reads one tensor of its size: then no tensor is made where two would be read. Contractions and reductions keep their inputs: the layout decides what they are fed with.
 
     **Example**: an addition of a bias, then a ReLU
     ```mlir

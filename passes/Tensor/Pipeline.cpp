@@ -24,6 +24,7 @@ void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOption
     function.addPass(createCanonicalizerPass());
     function.addPass(createFoldConstantsPass());
   }
+  function.addPass(createSimplifyMovementPass());
   function.addPass(createFuseElementwisePass());
   function.addPass(createCSEPass());
 }
