@@ -10,7 +10,7 @@ namespace trn::rt {
 
 using Wide = __int128;
 
-/// Columns of SBUF that share one version number.
+/// Bytes of a partition that share one version number.
 static constexpr uint64_t kGranule = 256;
 
 absl::StatusOr<std::unique_ptr<Core>> Core::create(const isa::DeviceInfo &device, const CoreOptions &options) {
@@ -29,7 +29,8 @@ Core::Core(const isa::DeviceInfo &device, const CoreOptions &options, Memory sbu
     : deviceInfo(device), coreOptions(options), kernelTable(&kernelsOf(options.path)),
       threadPool(std::make_unique<ThreadPool>(options.threads)), sbuf(std::move(sbufMemory)),
       psum(std::move(psumMemory)), sbufOrigin(sbuf.data()), psumOrigin(psum.data()),
-      versions((sbuf.bytesPerPartition() + kGranule - 1) / kGranule, 0) {
+      sbufVersions((sbuf.bytesPerPartition() + kGranule - 1) / kGranule, 0),
+      psumVersions((psum.bytesPerPartition() + kGranule - 1) / kGranule, 0) {
   if (options.checkPoison) {
     sbufShadow.assign(sbuf.bytesPerPartition() * sbuf.partitions(), 0);
     psumShadow.assign(psum.bytesPerPartition() * psum.partitions(), 0);
@@ -54,11 +55,24 @@ absl::Status Core::bindHbm(absl::Span<const HbmBuffer> buffers) {
   return absl::OkStatus();
 }
 
-void Core::reset() {
-  sbuf.poison();
-  psum.poison();
+/// Poisons the columns that were written after `since`; they then have the version `now`.
+static void poisonWritten(Memory &memory, std::vector<uint64_t> &versions, uint64_t since, uint64_t now) {
+  for (size_t begin = 0; begin < versions.size();) {
+    size_t end = begin;
+    while (end < versions.size() && versions[end] > since)
+      ++end;
+    memory.poison(begin * kGranule, std::min<uint64_t>(end * kGranule, memory.bytesPerPartition()));
+    begin = end + 1;
+  }
   // Caches that were filled before stay invalid: time goes on.
-  versions.assign(versions.size(), ++writeClock);
+  versions.assign(versions.size(), now);
+}
+
+void Core::reset() {
+  ++writeClock;
+  poisonWritten(sbuf, sbufVersions, lastReset, writeClock);
+  poisonWritten(psum, psumVersions, lastReset, writeClock);
+  lastReset = writeClock;
   std::fill(sbufShadow.begin(), sbufShadow.end(), 0);
   std::fill(psumShadow.begin(), psumShadow.end(), 0);
 }
@@ -176,16 +190,21 @@ static std::pair<uint64_t, uint64_t> columns(const View &view, int64_t memoryStr
 }
 
 void Core::markWritten(const View &view) {
-  if (view.space != isa::Space::SBUF)
+  if (view.space == isa::Space::HBM)
     return;
-  auto [low, high] = columns(view, sbuf.stride());
+  bool isPsum = view.space == isa::Space::PSUM;
+  std::vector<uint64_t> &versions = isPsum ? psumVersions : sbufVersions;
+  auto [low, high] = columns(view, memory(view.space).stride());
   uint64_t now = ++writeClock;
   for (uint64_t granule = low / kGranule; granule <= (high - 1) / kGranule; ++granule)
     versions[granule] = now;
 }
 
 uint64_t Core::version(const View &view) const {
-  auto [low, high] = columns(view, sbuf.stride());
+  if (view.space == isa::Space::HBM)
+    return 0;
+  const std::vector<uint64_t> &versions = view.space == isa::Space::PSUM ? psumVersions : sbufVersions;
+  auto [low, high] = columns(view, memory(view.space).stride());
   uint64_t latest = 0;
   for (uint64_t granule = low / kGranule; granule <= (high - 1) / kGranule; ++granule)
     latest = std::max(latest, versions[granule]);

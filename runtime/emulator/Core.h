@@ -60,19 +60,19 @@ public:
   /// SBUF or PSUM, for tests and for evaluation outside of an executable.
   const Memory &memory(isa::Space space) const { return space == isa::Space::PSUM ? psum : sbuf; }
 
-  /// SBUF and PSUM to poison, as at the start of every execution.
+  /// SBUF and PSUM to poison, as at the start of every execution. Only columns that markWritten was told of are filled.
   void reset();
 
   /// Resolves and checks an operand. Bounds, rank, element type, buffer index and writability: all of them, always.
   absl::StatusOr<View> view(const isa::AP &ap, AccessMode access) const;
 
   //===--------------------------------------------------------------------===//
-  // Versions of SBUF, for caches of converted operands
+  // Versions of columns, for caches of converted operands and for reset
   //===--------------------------------------------------------------------===//
 
-  /// Tells that an instruction wrote through `view`. Other memories than SBUF are ignored.
+  /// Tells that an instruction is about to write through `view`: call it before, so that a failing one counts too.
   void markWritten(const View &view);
-  /// The time of the last write to any byte column that `view` (in SBUF) covers; starts at 0 after reset.
+  /// The time of the last write to any byte column that `view` covers, or of the last reset.
   uint64_t version(const View &view) const;
 
   //===--------------------------------------------------------------------===//
@@ -97,8 +97,8 @@ private:
   std::vector<HbmDeclaration> declarations;
   std::vector<uint8_t *> hbmOrigins;
   /// One entry per kGranule bytes of a partition, all partitions together.
-  std::vector<uint64_t> versions;
-  uint64_t writeClock = 0;
+  std::vector<uint64_t> sbufVersions, psumVersions;
+  uint64_t writeClock = 0, lastReset = 0;
   /// One byte per on-chip byte, empty without checkPoison.
   std::vector<uint8_t> sbufShadow, psumShadow;
 };

@@ -91,14 +91,14 @@ absl::Status execute(Core &core, const isa::Instruction &instruction, isa::Engin
     for (const View &view : operands.reads)
       if (absl::Status status = core.checkWritten(view); !status.ok())
         return status;
+  for (const View &view : operands.writes)
+    core.markWritten(view);
   ScopedFpControl control(kFpDefault);
   if (absl::Status status = (*step)(); !status.ok())
     return status;
-  for (const View &view : operands.writes) {
-    core.markWritten(view);
+  for (const View &view : operands.writes)
     if (core.options().checkPoison)
       core.shadowWritten(view);
-  }
   return absl::OkStatus();
 }
 
@@ -246,14 +246,12 @@ absl::StatusOr<std::unique_ptr<FunctionalPlan>> FunctionalPlan::create(const exe
 // Running
 //===----------------------------------------------------------------------===//
 
-/// What follows an executed instruction: its memory counts as written, its semaphore is updated.
+/// What follows an executed instruction: its memory counts as set, its semaphore is updated.
 absl::Status FunctionalPlan::State::complete(Queue &queue, size_t index) {
   const Entry &entry = queue.entries[index];
-  for (const View &view : entry.operands.writes) {
-    core->markWritten(view);
-    if (core->options().checkPoison)
+  if (core->options().checkPoison)
+    for (const View &view : entry.operands.writes)
       core->shadowWritten(view);
-  }
   const isa::Command &command = *entry.command;
   if (!command.hasUpdate)
     return absl::OkStatus();
@@ -274,6 +272,8 @@ absl::StatusOr<size_t> FunctionalPlan::State::runMatmulsFrom(Queue &queue, RunSt
   while (!core->options().checkPoison && end < queue.entries.size() && queue.entries[end].matmul >= 0 &&
          ops[end - first].continues(ops[end - first - 1]) && canStart(queue.entries[end]))
     ++end;
+  for (const View &view : queue.entries[first].operands.writes)
+    core->markWritten(view); // All of them write the same tile.
   runMatmuls(*core, cache, ops, end - first);
   statistics.matmuls += end - first;
   ++statistics.matmulRuns;
@@ -355,6 +355,8 @@ absl::StatusOr<uint64_t> FunctionalPlan::State::runQueue(Queue &queue, RunStatis
       sincePoll += *count;
       continue;
     }
+    for (const View &view : entry.operands.writes)
+      core->markWritten(view);
     if (absl::Status status = entry.step(); !status.ok())
       return annotate(status, queue, index);
     control(queue, entry.command->inst);

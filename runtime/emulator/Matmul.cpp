@@ -214,7 +214,8 @@ static void packAll(const Core &core, const std::vector<PackTask> &tasks) {
 class Accumulator {
 public:
   Accumulator(const Core &core, const MatmulOp &op) : kernels(core.kernels()), view(op.dst) {
-    if (view.contiguous() && view.dtype == isa::DType::F32) {
+    bool isAligned = reinterpret_cast<uintptr_t>(view.row(0)) % alignof(float) == 0;
+    if (isAligned && view.contiguous() && view.dtype == isa::DType::F32) {
       data = reinterpret_cast<float *>(view.row(0));
       stride = view.partitionStride / ptrdiff_t(sizeof(float));
       return;

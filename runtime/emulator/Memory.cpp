@@ -30,10 +30,15 @@ absl::StatusOr<Memory> Memory::create(unsigned partitions, uint64_t bytesPerPart
                                                      std::strerror(errno)));
   madvise(p, bytes, MADV_HUGEPAGE); // A wish; without huge pages the emulator is slower, not wrong.
   memory.base = std::unique_ptr<uint8_t, Unmap>(static_cast<uint8_t *>(p), Unmap{bytes});
-  memory.poison();
+  memory.poison(0, bytesPerPartition);
   return memory;
 }
 
-void Memory::poison() { std::memset(data(), kPoisonByte, uint64_t(rowStride) * partitionCount); }
+void Memory::poison(uint64_t begin, uint64_t end) {
+  if (begin >= end)
+    return;
+  for (unsigned p = 0; p < partitionCount; ++p)
+    std::memset(data() + p * rowStride + begin, kPoisonByte, end - begin);
+}
 
 } // namespace trn::rt

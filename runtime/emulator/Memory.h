@@ -26,8 +26,8 @@ public:
   uint64_t bytesPerPartition() const { return rowBytes; }
   /// Host bytes from one partition to the next.
   int64_t stride() const { return rowStride; }
-  /// Fills everything with kPoisonByte.
-  void poison();
+  /// Fills bytes [begin, end) of every partition with kPoisonByte.
+  void poison(uint64_t begin, uint64_t end);
 
 private:
   struct Unmap {

@@ -29,7 +29,8 @@ constexpr uint64_t kParallelElements = 16384;
 /// Elements [begin, begin + n) of a partition as fp32: in place when they lie so, else converted into `buffer`.
 inline const float *fetch(const Kernels &kernels, const View &view, uint8_t *row, uint64_t begin, uint64_t n,
                           float *buffer) {
-  if (view.contiguous() && (view.dtype == isa::DType::F32 || view.dtype == isa::DType::F32R))
+  bool isFloat = view.dtype == isa::DType::F32 || view.dtype == isa::DType::F32R;
+  if (isFloat && view.contiguous() && reinterpret_cast<uintptr_t>(row) % alignof(float) == 0)
     return reinterpret_cast<const float *>(row) + begin;
   forRuns(view, row, begin, n, [&](uint8_t *run, uint64_t count, uint64_t done) {
     kernels.load(view.dtype, run, view.inner().stride, count, buffer + done);

@@ -444,6 +444,26 @@ TEST(Poison, showsInResultsAndIsReportedWhenChecked) {
       << status;
 }
 
+TEST(Poison, isRestoredByResetWhereAnythingWrote) {
+  Machine machine, fresh;
+  std::mt19937 random(63);
+  for (unsigned i = 0; i < 40; ++i) {
+    uint64_t address = random() % 200000;
+    ASSERT_TRUE(machine.run(memset(operand(Space::SBUF, DType::U8, address, 0, 128, {1 + uint32_t(random() % 999)}), 1), Engine::DVE).ok());
+  }
+  ASSERT_TRUE(machine.run(memset(operand(Space::PSUM, DType::F32, 2048, 0, 128, {512}), 1), Engine::DVE).ok());
+  // An instruction that fails half way has written too: index 99 is beyond the 10 rows of the table.
+  isa::DmaGather gather;
+  gather.table = operand(Space::HBM, DType::F32, 0, 0, 10, {16});
+  gather.indices = operand(Space::SBUF, DType::I32, 210000, 0, 2, {1});
+  gather.dst = operand(Space::SBUF, DType::F32, 205000, 0, 2, {16});
+  ASSERT_TRUE(machine.run(memset(gather.indices, 0), Engine::DVE).ok());
+  machine.setRaw(gather.indices, 1, 0, 99);
+  ASSERT_FALSE(machine.run(gather, Engine::POOL).ok());
+  machine.core->reset();
+  expectSameMemories(fresh, machine);
+}
+
 TEST(Poison, acceptsAProgramThatWritesBeforeItReads) {
   Network network;
   std::vector<std::vector<uint8_t>> storage = {randomInput(Network::K * Network::N)};
