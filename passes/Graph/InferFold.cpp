@@ -93,7 +93,7 @@ private:
     bool changed = moveConstants(op, *record);
     onnx::Inference inference(op);
     if (failed(inference.run())) {
-      emitError(op->getLoc()) << "'" << record->name.str() << "': " << inference.message();
+      emitError(op->getLoc()) << inference.message();
       poison(op);
       return false;
     }
@@ -179,9 +179,7 @@ private:
     for (Operation &op : function.front()) {
       if (llvm::all_of(op.getResults(), isStaticValue) || !llvm::all_of(op.getOperands(), isStaticValue))
         continue;
-      const OpRecord *record = onnx::lookupRecord(&op);
-      emitError(op.getLoc()) << "'" << (record ? record->name.str() : op.getName().getStringRef().str())
-                             << "': the size of its result depends on the value of an input; bind that input with "
+      emitError(op.getLoc()) << "the size of the result depends on the value of an input; bind that input with "
                                 "--const-input";
       result = failure();
     }
