@@ -7,6 +7,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "passes/Buffer/Passes.h"
+#include "passes/Graph/Passes.h"
 #include "passes/Schedule/Passes.h"
 #include "passes/Select/Passes.h"
 #include "passes/Tile/SchedulePasses.h"
@@ -29,6 +30,7 @@ void registerPasses() {
   registerBufferPipeline();
   registerSelectPasses();
   registerSelectPipeline();
+  registerGraphPasses();
   registerTrnSchedulePasses();
   registerTrnVerifyPasses();
 }
