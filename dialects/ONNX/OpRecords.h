@@ -46,6 +46,7 @@ struct MoveRecord {
   unsigned operand;
   llvm::StringLiteral attribute;
   AttributeKind kind;
+  bool mayStay; ///< a value that only the run knows is fine too
 };
 
 struct UpgradeRecord {

@@ -106,7 +106,7 @@ struct DecomposeCastLike : OpRewritePattern<CastLikeOp> {
 struct DecomposeDropout : OpRewritePattern<DropoutOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DropoutOp op, PatternRewriter &b) const override {
-    if (op->getNumOperands() != 1)
+    if (op.getTrainingModeOperand() || op.getTrainingMode().value_or(false))
       return failure();
     SmallVector<Value> results = {op.getX()};
     if (op.getMask())
@@ -174,7 +174,9 @@ struct DecomposeLpNormalization : OpRewritePattern<LpNormalizationOp> {
       return failure();
     Writer write(b, op.getLoc());
     Value norm = write.reduce(op.getP() == 1 ? "ReduceL1" : "ReduceL2", op.getX(), {int64_t(op.getAxis())}, true);
-    b.replaceOp(op, write.op("Div", {op.getX(), norm}));
+    // A vector of zeros stays one.
+    Value quotient = write.op("Div", {op.getX(), norm}), zero = write.scalar(0, norm);
+    b.replaceOp(op, write.op("Where", {write.op("Equal", {norm, zero}), zero, quotient}));
     return success();
   }
 };
@@ -279,6 +281,28 @@ struct DecomposeOneHot : OpRewritePattern<OneHotOp> {
   }
 };
 
+/// Bounds that only the run knows are a maximum and a minimum.
+struct DecomposeClip : OpRewritePattern<ClipOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ClipOp op, PatternRewriter &b) const override {
+    if (!op.getMinOperand() && !op.getMaxOperand())
+      return failure();
+    Writer write(b, op.getLoc());
+    auto bound = [&](Value operand, TypedAttr attribute) -> Value {
+      if (operand)
+        return typeOf(operand).getRank() == 0 ? operand : write.reshape(operand, {});
+      if (!attribute)
+        return {};
+      auto type = RankedTensorType::get({}, attribute.getType());
+      return write.constant(DenseElementsAttr::get(type, ArrayRef<Attribute>(attribute)));
+    };
+    Value low = bound(op.getMinOperand(), op.getMinAttr()), high = bound(op.getMaxOperand(), op.getMaxAttr());
+    Value result = low ? write.op("Max", {op.getX(), low}) : op.getX();
+    b.replaceOp(op, high ? write.op("Min", {result, high}) : result);
+    return success();
+  }
+};
+
 /// A constant mask keeps one triangle.
 struct DecomposeTrilu : OpRewritePattern<TriluOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -308,8 +332,8 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, ChainVariadic<SumOp>,
-                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCastLike, DecomposeDropout,
-                 DecomposeMeanVariance, DecomposeLpNormalization, DecomposeInstanceNormalization,
+                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCastLike, DecomposeClip,
+                 DecomposeDropout, DecomposeMeanVariance, DecomposeLpNormalization, DecomposeInstanceNormalization,
                  DecomposeGroupNormalization, DecomposeDepthToSpace, DecomposeSpaceToDepth, DecomposeOneHot,
                  DecomposeTrilu>(context);
     for (StringRef name :

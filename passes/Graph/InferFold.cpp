@@ -81,7 +81,8 @@ public:
     }
     dropUnused();
     retypeFunction();
-    return checkStatic();
+    LogicalResult isStatic = checkStatic(), isConstant = checkConstantOperands();
+    return success(succeeded(isStatic) && succeeded(isConstant));
   }
 
 private:
@@ -182,6 +183,25 @@ private:
       emitError(op.getLoc()) << "the size of the result depends on the value of an input; bind that input with "
                                 "--const-input";
       result = failure();
+    }
+    return result;
+  }
+
+  /// Reports operands that must have become attributes.
+  LogicalResult checkConstantOperands() {
+    LogicalResult result = success();
+    for (Operation &op : function.front()) {
+      const OpRecord *record = onnx::lookupRecord(&op);
+      for (const MoveRecord &move : record ? record->moves : ArrayRef<MoveRecord>()) {
+        // A result without a static size was reported with a better reason.
+        if (move.mayStay || onnx::operandGroup(&op, move.operand).empty() ||
+            !llvm::all_of(op.getResults(), isStaticValue))
+          continue;
+        emitError(op.getLoc()) << "expected '" << move.attribute.str()
+                               << "' to be constant but it depends on the value of an input; bind that input with "
+                                  "--const-input";
+        result = failure();
+      }
     }
     return result;
   }

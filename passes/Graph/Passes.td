@@ -36,7 +36,7 @@ def InferFoldPass : Pass<"onnx-infer-fold", "::mlir::func::FuncOp"> {
 def SimplifyPass : Pass<"onnx-simplify", "::mlir::func::FuncOp"> {
   let summary = "Remove operations that do nothing, and use cheaper equals";
   let description = [{
-    **Contract in**, **out**: static types. Removes Identity and inference Dropout, casts to the own type, reshapes,
+    **Contract in**, **out**: static types. Removes Identity, casts to the own type, reshapes,
     transposes, slices, pads, expands and concatenations without effect; merges chains of Reshape and of Transpose; turns
     division by a constant into multiplication, small constant powers into products, and a constant factor of a
     constant product into one.

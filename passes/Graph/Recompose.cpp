@@ -96,10 +96,11 @@ bool isGeluTanhArgument(Value value, Value x) {
                  (add.getB() == x && isCubeTimes(add.getA(), 0.044715, x)));
 }
 
-/// Products of a value with a function of itself: Gelu, Swish, HardSwish, Mish.
-struct RecomposeActivation : OpRewritePattern<MulOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &b) const override {
+/// Products of a value with a function of itself: Gelu, Swish, HardSwish, Mish. The root is a Mul, or a Div by a
+/// constant.
+template <typename OpTy> struct RecomposeActivation : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &b) const override {
     if (!isReal(op.getC()))
       return failure();
     Product product = takeProductApart(op.getC());
@@ -295,8 +296,8 @@ struct RecomposeSoftmax : OpRewritePattern<DivOp> {
 struct RecomposePass : trn::impl::RecomposePassBase<RecomposePass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<RecomposeActivation, RecomposeLayerNormalization, RecomposeLayerNormalizationProduct, AbsorbScale,
-                 AbsorbShift, RecomposeSoftmax>(&getContext());
+    patterns.add<RecomposeActivation<MulOp>, RecomposeActivation<DivOp>, RecomposeLayerNormalization,
+                 RecomposeLayerNormalizationProduct, AbsorbScale, AbsorbShift, RecomposeSoftmax>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

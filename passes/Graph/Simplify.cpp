@@ -178,8 +178,8 @@ struct SimplifyPass : trn::impl::SimplifyPassBase<SimplifyPass> {
     patterns.add<RemoveNoEffect<IdentityOp>, RemoveNoEffect<CastOp>, RemoveNoEffect<ReshapeOp>,
                  RemoveNoEffect<SqueezeOp>, RemoveNoEffect<UnsqueezeOp>, RemoveNoEffect<FlattenOp>,
                  RemoveNoEffect<TransposeOp>, RemoveNoEffect<SliceOp>, RemoveNoEffect<PadOp>, RemoveNoEffect<ExpandOp>,
-                 RemoveNoEffect<TileOp>, RemoveNoEffect<ConcatOp>, RemoveNoEffect<DropoutOp>, MergeReshapes,
-                 MergeTransposes, TransposeToReshape, DivToMul, SimplifyPow, MergeFactors, RemoveUnit>(&getContext());
+                 RemoveNoEffect<TileOp>, RemoveNoEffect<ConcatOp>, MergeReshapes, MergeTransposes, TransposeToReshape,
+                 DivToMul, SimplifyPow, MergeFactors, RemoveUnit>(&getContext());
     GreedyRewriteConfig config;
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();

@@ -68,8 +68,9 @@ class Until<string n, int v> { string name = n; int version = v; }
 /// An attribute of the versions before `v` that the canonical form does not have; `kind` is ONNX's attribute type.
 /// The upgrade step of that version consumes it.
 class Legacy<string n, string k, int v> { string name = n; string kind = k; int version = v; }
-/// An operand that becomes an attribute once it is constant.
-class Move<string o, string a> { string operand = o; string attribute = a; }
+/// An operand that becomes an attribute once it is constant. With `mayStay` it may also be a value that only the run
+/// knows; without, such a model is refused.
+class Move<string o, string a, bit stays = 0> { string operand = o; string attribute = a; bit mayStay = stays; }
 /// Nodes of a version before `v` mean something else: the importer's C++ step `s` builds them.
 class Upgrade<int v, string s> { int version = v; string step = s; }
 

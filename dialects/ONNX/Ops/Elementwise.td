@@ -125,7 +125,7 @@ def ONNX_ClipOp : ONNX_Op<"Clip", [6, 11, 12, 13], "clip", [AttrSizedOperandSegm
   let results = (outs ONNX_NumTensor:$y);
   let operandsFrom = [From<"min_operand", 11>, From<"max_operand", 11>];
   let attributesUntil = [Until<"min", 11>, Until<"max", 11>];
-  let moves = [Move<"min_operand", "min">, Move<"max_operand", "max">];
+  let moves = [Move<"min_operand", "min", 1>, Move<"max_operand", "max", 1>];
 }
 
 #endif

@@ -87,7 +87,7 @@ def ONNX_DropoutOp : ONNX_Op<"Dropout", [7, 10, 12, 13, 22], "dropout", [AttrSiz
   let attributesFrom = [From<"seed", 12>];
   let attributesUntil = [Until<"ratio", 12>];
   let canonical = ["training_mode"];
-  let moves = [Move<"ratio_operand", "ratio">, Move<"training_mode_operand", "training_mode">];
+  let moves = [Move<"ratio_operand", "ratio", 1>, Move<"training_mode_operand", "training_mode">];
   let limits = "inference only (training_mode absent or false)";
 }
 

@@ -123,7 +123,7 @@ LogicalResult Inference::sameElement(Value a, Value b) {
     return success();
   std::string message;
   llvm::raw_string_ostream os(message);
-  os << "expected equal element types but got " << element(a) << " and " << element(b);
+  os << "expected equal element types but got '" << element(a) << "' and '" << element(b) << "'";
   return fail(message);
 }
 

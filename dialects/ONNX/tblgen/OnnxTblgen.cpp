@@ -159,7 +159,8 @@ private:
       StringRef operand = move->getValueAsString("operand"), attribute = move->getValueAsString("attribute");
       if (!operandIndex.count(operand) || !kinds.count(attribute))
         PrintFatalError(&record, "'" + id + "': no operand '" + operand + "' or no attribute '" + attribute + "'");
-      os << "{" << operandIndex[operand] << ", \"" << attribute << "\", AttributeKind::" << kinds[attribute] << "}, ";
+      os << "{" << operandIndex[operand] << ", \"" << attribute << "\", AttributeKind::" << kinds[attribute] << ", "
+         << move->getValueAsBit("mayStay") << "}, ";
       ++moves;
     }
     os << "};\n";

@@ -1,0 +1,79 @@
+// RUN: trn-opt %s --split-input-file --verify-diagnostics
+
+func.func @broadcast(%a: tensor<2x3xf32>, %b: tensor<4xf32>) {
+  // expected-error@+1 {{expected shapes that broadcast but got 2x3 and 4}}
+  %c = onnx.Add(%a, %b) : (tensor<2x3xf32>, tensor<4xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @elements(%a: tensor<3xf32>, %b: tensor<3xf16>) {
+  // expected-error@+1 {{expected equal element types but got 'f32' and 'f16'}}
+  %c = onnx.Mul(%a, %b) : (tensor<3xf32>, tensor<3xf16>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @declared(%a: tensor<3xf32>) {
+  // expected-error@+1 {{expected result 0 of type 'tensor<3xf32>' but got 'tensor<4xf32>'}}
+  %c = onnx.Exp(%a) : (tensor<3xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @axis(%a: tensor<2x3xf32>) {
+  // expected-error@+1 {{expected an axis in [-2, 1] but got 2}}
+  %c = onnx.Softmax(%a) {axis = 2 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @groups(%x: tensor<1x4x8x8xf32>, %w: tensor<6x3x3x3xf32>) {
+  // expected-error@+1 {{expected 3 input channels in each of 1 groups but got 4 in all}}
+  %y = onnx.Conv(%x, %w) : (tensor<1x4x8x8xf32>, tensor<6x3x3x3xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @window(%x: tensor<1x4x2x2xf32>, %w: tensor<6x4x3x3xf32>) {
+  // expected-error@+1 {{expected a window of at most 2 elements but got 3}}
+  %y = onnx.Conv(%x, %w) : (tensor<1x4x2x2xf32>, tensor<6x4x3x3xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @matmul(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {
+  // expected-error@+1 {{expected equal inner sizes but got 2x3 and 4x5}}
+  %y = onnx.MatMul(%a, %b) : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @reshape(%a: tensor<6xf32>) {
+  // expected-error@+1 {{expected a shape of 6 elements but got 2x4}}
+  %y = onnx.Reshape(%a) {shape = array<i64: 2, 4>} : (tensor<6xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @huge(%a: tensor<1xf32>) {
+  // expected-error@+1 {{expected a result of at most 2^40 elements}}
+  %y = onnx.Expand(%a) {shape = array<i64: 1099511627776, 1099511627776>} : (tensor<1xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @training(%a: tensor<1xf32>) {
+  // expected-error@+1 {{expected 'training_mode' to be false but got true}}
+  %y = onnx.Dropout(%a) {training_mode = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<1xf32>) -> tensor<1xf32>
+  return
+}
