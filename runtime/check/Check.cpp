@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/check/Check.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/timing/Operands.h"
 #include <algorithm>
@@ -28,6 +29,7 @@ const char *name(FindingKind kind) {
   case FindingKind::OutOfBounds: return "out-of-bounds";
   case FindingKind::ReadOnlyWrite: return "read-only-write";
   case FindingKind::WrongAccumulate: return "wrong-accumulate";
+  case FindingKind::SelfOverlap: return "self-overlap";
   case FindingKind::WrongTable: return "wrong-table";
   case FindingKind::WrongStationary: return "wrong-stationary";
   case FindingKind::IllegalInstruction: return "illegal-instruction";
@@ -104,8 +106,9 @@ private:
     return std::move(report);
   }
 
-  void add(FindingKind kind, CommandId command, CommandId other, std::string message) {
-    if (kind != FindingKind::Deadlock && !seen.insert({kind, command, other}).second)
+  /// Reports once per kind, pair of commands and `detail`.
+  void add(FindingKind kind, CommandId command, CommandId other, std::string message, uint32_t detail = 0) {
+    if (kind != FindingKind::Deadlock && !seen.insert({kind, command, other, detail}).second)
       return;
     const bool isError = kind != FindingKind::LeftoverSemaphore;
     (isError ? report.errors : report.notes) += 1;
@@ -121,9 +124,10 @@ private:
       isa::validate(command.inst, *device, isa::Phase::Address, violations);
       isa::validateEngine(command.inst, command.engine, *device, violations);
       for (const isa::Violation &violation : violations)
-        add(FindingKind::IllegalInstruction, id, violation.number,
+        add(FindingKind::IllegalInstruction, id, kNoCommand,
             absl::StrCat(commands.describe(id), ": ", violation.message, " (rule ", violation.number, ", ",
-                         violation.source ? violation.source : "ours", ")"));
+                         violation.source ? violation.source : "ours", ")"),
+            static_cast<uint32_t>(violation.number));
     }
   }
 
@@ -131,15 +135,15 @@ private:
   bool checkBounds() {
     bool inside = true;
     for (CommandId id = 0; id < commands.size(); ++id)
-      forEachUse(commands[id].inst, [&](const OperandUse &use, unsigned) { inside &= isInside(id, use); });
+      forEachUse(commands[id].inst, [&](const OperandUse &use, unsigned index) { inside &= isInside(id, use, index); });
     return inside;
   }
 
-  bool isInside(CommandId id, const OperandUse &use) {
+  bool isInside(CommandId id, const OperandUse &use, unsigned index) {
     const isa::AP &ap = *use.ap;
     auto outside = [&](std::string expected) {
       add(FindingKind::OutOfBounds, id, kNoCommand,
-          absl::StrCat(commands.describe(id), ": operand '", use.name, "' ", ap.str(), ": expected ", expected));
+          absl::StrCat(commands.describe(id), ": operand '", use.name, "' ", ap.str(), ": expected ", expected), index);
       return false;
     };
     std::string problem;
@@ -170,6 +174,7 @@ private:
     const isa::Command &command = commands[id];
     checkTable(id, command);
     checkStationary(id, command);
+    checkSelfOverlap(id, command);
     // All reads come before all writes: an instruction may overwrite what it reads.
     forEachUse(command.inst, [&](const OperandUse &use, unsigned index) {
       if (use.reads)
@@ -223,9 +228,10 @@ private:
     forEachRegion(*use.ap, [&](const Region &region) {
       shadow(*use.ap).read(region, {id, index}, order[id].thread, [&](Access writer, const Region &part) {
         if (writer.command == kNoCommand) {
-          add(FindingKind::UnsetRead, id, index,
+          add(FindingKind::UnsetRead, id, kNoCommand,
               absl::StrCat("unset read: ", commands.describe(id), " reads ", place(*use.ap, part), " (operand '",
-                           use.name, "'), which nothing has written"));
+                           use.name, "'), which nothing has written"),
+              index);
           return;
         }
         flow({{id, index}, writer.command, writer.operand});
@@ -313,6 +319,20 @@ private:
                        loadedTable < 0 ? std::string("none") : absl::StrCat("set ", loadedTable), " is loaded"));
   }
 
+  /// A destination may be a source exactly (each element is read before it is written), or share no byte with it.
+  void checkSelfOverlap(CommandId id, const isa::Command &command) {
+    absl::InlinedVector<OperandUse, 6> uses;
+    forEachUse(command.inst, [&](const OperandUse &use, unsigned) { uses.push_back(use); });
+    for (size_t i = 0; i < uses.size(); ++i)
+      for (size_t j = i + 1; j < uses.size(); ++j)
+        if ((uses[i].writes || uses[j].writes) && !(*uses[i].ap == *uses[j].ap) && overlaps(*uses[i].ap, *uses[j].ap))
+          add(FindingKind::SelfOverlap, id, kNoCommand,
+              absl::StrCat(commands.describe(id), ": operands '", uses[i].name, "' ", uses[i].ap->str(), " and '",
+                           uses[j].name, "' ", uses[j].ap->str(),
+                           " overlap: expected equal or disjoint operands where one is written"),
+              static_cast<uint32_t>(j));
+  }
+
   /// A matmul that loads no weights must find its own in the array.
   void checkStationary(CommandId id, const isa::Command &command) {
     if (command.engine != isa::Engine::PE)
@@ -334,8 +354,9 @@ private:
       if (buffer.kind != exe::BufferKind::Output)
         continue;
       hbm[i].unset({0, static_cast<int64_t>(buffer.bytes), 0, 1}, [&](const Region &hole) {
-        add(FindingKind::UnsetOutput, kNoCommand, static_cast<CommandId>(i),
-            absl::StrCat("output '", buffer.name, "': nothing writes bytes [", hole.begin, ", ", hole.end, ")"));
+        add(FindingKind::UnsetOutput, kNoCommand, kNoCommand,
+            absl::StrCat("output '", buffer.name, "': nothing writes bytes [", hole.begin, ", ", hole.end, ")"),
+            static_cast<uint32_t>(i));
       });
     }
   }
@@ -350,7 +371,7 @@ private:
   std::vector<Shadow> hbm;
   int loadedTable = -1;
   const isa::AP *loaded = nullptr; ///< the stationary operand in the array
-  absl::flat_hash_set<std::tuple<FindingKind, CommandId, CommandId>> seen;
+  absl::flat_hash_set<std::tuple<FindingKind, CommandId, CommandId, uint32_t>> seen;
 };
 
 } // namespace

@@ -27,6 +27,7 @@ enum class FindingKind : uint8_t {
   OutOfBounds,
   ReadOnlyWrite, ///< a write to an input or a weight
   WrongAccumulate, ///< a matmul adds to PSUM that no matmul wrote
+  SelfOverlap,   ///< an instruction writes over what it still reads, other than element by element in place
   WrongTable,    ///< an activation whose table set is not loaded
   WrongStationary, ///< a matmul without a load of its weights after one with others
   IllegalInstruction,
@@ -36,7 +37,7 @@ enum class FindingKind : uint8_t {
 };
 const char *name(FindingKind kind);
 
-/// One finding. `other` is the far side of a conflict.
+/// One finding. `other` is the command at the far side of a conflict, if there is one.
 struct Finding {
   FindingKind kind;
   bool isError = true;

@@ -243,6 +243,15 @@ TEST(Check, WeightsAndInputsAreReadOnly) {
   EXPECT_TRUE(has(check(exe), FindingKind::ReadOnlyWrite));
 }
 
+TEST(Check, InPlaceOnlyElementByElement) {
+  for (unsigned shift : {0u, 2u, 128u}) {
+    ProgramBuilder b;
+    b.memset(Engine::DVE, sbuf(0, 128, 256), 1);
+    b.copy(Engine::DVE, sbuf(shift, 128, 64), sbuf(0, 128, 64));
+    EXPECT_EQ(has(check(b.exe), FindingKind::SelfOverlap), shift == 2) << check(b.exe).str();
+  }
+}
+
 TEST(Check, ActivationTables) {
   ProgramBuilder b;
   b.memset(Engine::DVE, sbuf(0, 128, 64)).signal(0);
