@@ -17,25 +17,44 @@ namespace trn::rt {
 
 const char *name(FindingKind kind) {
   switch (kind) {
-  case FindingKind::Deadlock: return "deadlock";
-  case FindingKind::AmbiguousCount: return "ambiguous-count";
-  case FindingKind::BadUpdate: return "bad-update";
-  case FindingKind::SharedRing: return "shared-ring";
-  case FindingKind::ReadAfterWrite: return "race-read-after-write";
-  case FindingKind::WriteAfterRead: return "race-write-after-read";
-  case FindingKind::WriteAfterWrite: return "race-write-after-write";
-  case FindingKind::UnsetRead: return "unset-read";
-  case FindingKind::UnsetOutput: return "unset-output";
-  case FindingKind::OutOfBounds: return "out-of-bounds";
-  case FindingKind::ReadOnlyWrite: return "read-only-write";
-  case FindingKind::WrongAccumulate: return "wrong-accumulate";
-  case FindingKind::SelfOverlap: return "self-overlap";
-  case FindingKind::WrongTable: return "wrong-table";
-  case FindingKind::WrongStationary: return "wrong-stationary";
-  case FindingKind::IllegalInstruction: return "illegal-instruction";
-  case FindingKind::WrongFlow: return "wrong-flow";
-  case FindingKind::LeftoverSemaphore: return "leftover-semaphore";
-  case FindingKind::Unsupported: return "unsupported";
+  case FindingKind::Deadlock:
+    return "deadlock";
+  case FindingKind::AmbiguousCount:
+    return "ambiguous-count";
+  case FindingKind::BadUpdate:
+    return "bad-update";
+  case FindingKind::SharedRing:
+    return "shared-ring";
+  case FindingKind::ReadAfterWrite:
+    return "race-read-after-write";
+  case FindingKind::WriteAfterRead:
+    return "race-write-after-read";
+  case FindingKind::WriteAfterWrite:
+    return "race-write-after-write";
+  case FindingKind::UnsetRead:
+    return "unset-read";
+  case FindingKind::UnsetOutput:
+    return "unset-output";
+  case FindingKind::OutOfBounds:
+    return "out-of-bounds";
+  case FindingKind::ReadOnlyWrite:
+    return "read-only-write";
+  case FindingKind::WrongAccumulate:
+    return "wrong-accumulate";
+  case FindingKind::SelfOverlap:
+    return "self-overlap";
+  case FindingKind::WrongTable:
+    return "wrong-table";
+  case FindingKind::WrongStationary:
+    return "wrong-stationary";
+  case FindingKind::IllegalInstruction:
+    return "illegal-instruction";
+  case FindingKind::WrongFlow:
+    return "wrong-flow";
+  case FindingKind::LeftoverSemaphore:
+    return "leftover-semaphore";
+  case FindingKind::Unsupported:
+    return "unsupported";
   }
   return "?";
 }
@@ -60,12 +79,18 @@ namespace {
 
 FindingKind kindOf(SyncProblem::Kind kind) {
   switch (kind) {
-  case SyncProblem::Kind::Deadlock: return FindingKind::Deadlock;
-  case SyncProblem::Kind::AmbiguousCount: return FindingKind::AmbiguousCount;
-  case SyncProblem::Kind::BadUpdate: return FindingKind::BadUpdate;
-  case SyncProblem::Kind::SharedRing: return FindingKind::SharedRing;
-  case SyncProblem::Kind::LeftoverSemaphore: return FindingKind::LeftoverSemaphore;
-  case SyncProblem::Kind::Unsupported: return FindingKind::Unsupported;
+  case SyncProblem::Kind::Deadlock:
+    return FindingKind::Deadlock;
+  case SyncProblem::Kind::AmbiguousCount:
+    return FindingKind::AmbiguousCount;
+  case SyncProblem::Kind::BadUpdate:
+    return FindingKind::BadUpdate;
+  case SyncProblem::Kind::SharedRing:
+    return FindingKind::SharedRing;
+  case SyncProblem::Kind::LeftoverSemaphore:
+    return FindingKind::LeftoverSemaphore;
+  case SyncProblem::Kind::Unsupported:
+    return FindingKind::Unsupported;
   }
   return FindingKind::Unsupported;
 }
@@ -159,14 +184,14 @@ private:
                                     box.begin, ", ", box.end, ")"));
       return true;
     }
-    const int64_t bytes = ap.space == isa::Space::SBUF ? device->sbufBytesUsable
-                                                       : device->psumBanks * device->psumBankBytes;
+    const int64_t bytes =
+        ap.space == isa::Space::SBUF ? device->sbufBytesUsable : device->psumBanks * device->psumBankBytes;
     if (box.endPartition > static_cast<int64_t>(device->partitions))
-      return outside(absl::StrCat("partitions inside [0, ", device->partitions, ") but got [", box.firstPartition,
-                                  ", ", box.endPartition, ")"));
+      return outside(absl::StrCat("partitions inside [0, ", device->partitions, ") but got [", box.firstPartition, ", ",
+                                  box.endPartition, ")"));
     if (box.begin < 0 || box.end > bytes)
-      return outside(absl::StrCat("bytes inside [0, ", bytes, ") of each partition but got [", box.begin, ", ",
-                                  box.end, ")"));
+      return outside(
+          absl::StrCat("bytes inside [0, ", bytes, ") of each partition but got [", box.begin, ", ", box.end, ")"));
     return true;
   }
 
@@ -196,9 +221,12 @@ private:
 
   Shadow &shadow(const isa::AP &ap) {
     switch (ap.space) {
-    case isa::Space::SBUF: return sbuf;
-    case isa::Space::PSUM: return psum;
-    case isa::Space::HBM: break;
+    case isa::Space::SBUF:
+      return sbuf;
+    case isa::Space::PSUM:
+      return psum;
+    case isa::Space::HBM:
+      break;
     }
     return hbm[ap.buffer];
   }

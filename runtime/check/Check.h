@@ -25,10 +25,10 @@ enum class FindingKind : uint8_t {
   UnsetRead,       ///< a read of bytes that nothing has written
   UnsetOutput,     ///< an output that is not written whole
   OutOfBounds,
-  ReadOnlyWrite, ///< a write to an input or a weight
+  ReadOnlyWrite,   ///< a write to an input or a weight
   WrongAccumulate, ///< a matmul adds to PSUM that no matmul wrote
-  SelfOverlap,   ///< an instruction writes over what it still reads, other than element by element in place
-  WrongTable,    ///< an activation whose table set is not loaded
+  SelfOverlap,     ///< an instruction writes over what it still reads, other than element by element in place
+  WrongTable,      ///< an activation whose table set is not loaded
   WrongStationary, ///< a matmul without a load of its weights after one with others
   IllegalInstruction,
   WrongFlow, ///< a read gets its data from another command than expected

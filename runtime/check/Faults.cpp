@@ -13,9 +13,12 @@ namespace trn::rt {
 
 const char *name(FaultKind kind) {
   switch (kind) {
-  case FaultKind::DropWait: return "dropped wait";
-  case FaultKind::MoveBuffer: return "moved buffer";
-  case FaultKind::RemoveLoad: return "removed load";
+  case FaultKind::DropWait:
+    return "dropped wait";
+  case FaultKind::MoveBuffer:
+    return "moved buffer";
+  case FaultKind::RemoveLoad:
+    return "removed load";
   }
   return "?";
 }
@@ -169,8 +172,8 @@ std::vector<Fault> enumerateFaults(const exe::Executable &exe) {
   for (CommandId id = 0; id < commands.size(); ++id) {
     const isa::Command &command = commands[id];
     if (command.hasWait)
-      faults.push_back({FaultKind::DropWait, id, {}, 0,
-                        absl::StrCat("the wait of ", commands.describe(id), " dropped")});
+      faults.push_back(
+          {FaultKind::DropWait, id, {}, 0, absl::StrCat("the wait of ", commands.describe(id), " dropped")});
   }
   addMoves(exe, commands, faults);
   for (CommandId id = 0; id < commands.size(); ++id)

@@ -21,7 +21,7 @@
 namespace trn::rt {
 namespace {
 
-constexpr int kTransferSignals = 16;     // device guide §5: each DMA engine adds 1
+constexpr int kTransferSignals = 16; // device guide §5: each DMA engine adds 1
 
 /// Signals that arrive in a known order.
 struct Stream {
@@ -242,8 +242,8 @@ private:
     const int64_t add = command.update.add;
     if (add <= 0 || (dma && add != kTransferSignals)) {
       problem(SyncProblem::Kind::BadUpdate, id, kNoCommand,
-              absl::StrCat(commands.describe(id), ": expected an update of ", dma ? "16 (a DMA transfer)" : "at least 1",
-                           " but got ", add));
+              absl::StrCat(commands.describe(id), ": expected an update of ",
+                           dma ? "16 (a DMA transfer)" : "at least 1", " but got ", add));
       if (add <= 0)
         return;
     }
@@ -254,8 +254,8 @@ private:
     const int64_t limit = device.semaphoreMax;
     if (sem.value > limit && sem.value - add <= limit)
       problem(SyncProblem::Kind::BadUpdate, id, kNoCommand,
-              absl::StrCat("semaphore ", command.update.semaphore, " exceeds ", limit, " at ",
-                           commands.describe(id), " (device guide §9.15: 16 bits)"));
+              absl::StrCat("semaphore ", command.update.semaphore, " exceeds ", limit, " at ", commands.describe(id),
+                           " (device guide §9.15: 16 bits)"));
   }
 
   void addSignal(Semaphore &sem, CommandId id, const CommandOrder &order, bool dma, int64_t add) {

@@ -99,9 +99,7 @@ void Shadow::write(const Region &region, Access writer, Visitor earlierWriter, V
     at = cell.end;
     split(cell, region.firstPartition);
     split(cell, region.endPartition);
-    auto inside = [&](const Segment &s) {
-      return s.first >= region.firstPartition && s.end <= region.endPartition;
-    };
+    auto inside = [&](const Segment &s) { return s.first >= region.firstPartition && s.end <= region.endPartition; };
     cell.segments.erase(std::remove_if(cell.segments.begin(), cell.segments.end(), inside), cell.segments.end());
     auto place = std::find_if(cell.segments.begin(), cell.segments.end(),
                               [&](const Segment &s) { return s.first >= region.endPartition; });

@@ -20,9 +20,7 @@ struct Access {
   CommandId command = kNoCommand;
   uint8_t operand = 0;
 };
-inline bool operator==(const Access &a, const Access &b) {
-  return a.command == b.command && a.operand == b.operand;
-}
+inline bool operator==(const Access &a, const Access &b) { return a.command == b.command && a.operand == b.operand; }
 
 /// Bytes [begin, end) of partitions [firstPartition, endPartition).
 struct Region {

@@ -11,13 +11,20 @@ namespace trn::rt {
 
 const char *name(PathKind kind) {
   switch (kind) {
-  case PathKind::Execute: return "execute";
-  case PathKind::HandOff: return "hand-off";
-  case PathKind::WeightLoad: return "weight-load";
-  case PathKind::DmaIssue: return "dma-issue";
-  case PathKind::DmaStart: return "dma-start";
-  case PathKind::DmaTransfer: return "dma-transfer";
-  case PathKind::DmaFinish: return "dma-finish";
+  case PathKind::Execute:
+    return "execute";
+  case PathKind::HandOff:
+    return "hand-off";
+  case PathKind::WeightLoad:
+    return "weight-load";
+  case PathKind::DmaIssue:
+    return "dma-issue";
+  case PathKind::DmaStart:
+    return "dma-start";
+  case PathKind::DmaTransfer:
+    return "dma-transfer";
+  case PathKind::DmaFinish:
+    return "dma-finish";
   }
   return "?";
 }
@@ -46,9 +53,7 @@ public:
   }
 
 private:
-  Ticks endOf(CommandId id) const {
-    return std::max(timeline.commands[id].end, timeline.commands[id].busyUntil);
-  }
+  Ticks endOf(CommandId id) const { return std::max(timeline.commands[id].end, timeline.commands[id].busyUntil); }
 
   /// Adds [begin, until) and moves `until` to its begin.
   void add(PathKind kind, CommandId command, Ticks begin, Ticks &until) {

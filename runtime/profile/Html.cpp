@@ -4,11 +4,11 @@
 // drawing is the page's.
 //
 //===----------------------------------------------------------------------===//
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "runtime/profile/Json.h"
 #include "runtime/profile/Profile.h"
 #include "runtime/profile/ReportPage.h"
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include <map>
 
 namespace trn::rt {
@@ -48,8 +48,12 @@ void writeTrack(Json &json, const std::string &name, std::vector<Bar> bars, Tick
     Bar bar = bars[i++];
     while (resolution && i < bars.size() && bars[i].node == bar.node && bars[i].begin - bar.end < resolution)
       bar.end = std::max(bar.end, bars[i++].end);
-    json.integer("", toPs(bar.begin)).integer("", toPs(bar.end - bar.begin)).integer("", bar.node)
-        .integer("", bar.kind).integer("", bar.stall).integer("", toPs(bar.stalled));
+    json.integer("", toPs(bar.begin))
+        .integer("", toPs(bar.end - bar.begin))
+        .integer("", bar.node)
+        .integer("", bar.kind)
+        .integer("", bar.stall)
+        .integer("", toPs(bar.stalled));
   }
   json.endArray().endObject();
 }
@@ -80,13 +84,24 @@ std::string writeHtml(const exe::Executable &exe, const Timeline &timeline, cons
   json.integer("end", toPs(timeline.end));
   json.line().beginArray("summary");
   for (const Metric &metric : profile.summary) {
-    json.line().beginArray().text("", metric.name).number("", metric.value).integer("", metric.isCount)
-        .text("", metric.meaning).endArray();
+    json.line()
+        .beginArray()
+        .text("", metric.name)
+        .number("", metric.value)
+        .integer("", metric.isCount)
+        .text("", metric.meaning)
+        .endArray();
   }
   json.endArray();
-  json.line().beginObject("limit").number("time", profile.limitTime).number("percent", profile.limitPercent)
+  json.line()
+      .beginObject("limit")
+      .number("time", profile.limitTime)
+      .number("percent", profile.limitPercent)
       .text("by", profile.limitBy)
-      .number("practicalTime", profile.practicalLimitTime).number("practicalPercent", profile.practicalLimitPercent).text("macsFrom", profile.macsFrom).beginArray("terms");
+      .number("practicalTime", profile.practicalLimitTime)
+      .number("practicalPercent", profile.practicalLimitPercent)
+      .text("macsFrom", profile.macsFrom)
+      .beginArray("terms");
   for (const LimitTerm &term : profile.limits)
     json.beginArray().text("", term.name).number("", term.seconds).text("", term.meaning).endArray();
   json.endArray().endObject();
@@ -96,26 +111,49 @@ std::string writeHtml(const exe::Executable &exe, const Timeline &timeline, cons
   json.endArray();
   json.line().beginArray("engines");
   for (const EngineRow &row : profile.engines)
-    json.line().beginArray().text("", row.name).integer("", int64_t(row.instructions)).number("", row.activeTime)
-        .number("", row.busyTime).number("", row.stallSemaphore).number("", row.stallDependence)
-        .number("", row.stallPort).number("", row.stallWeightLoad).number("", row.idle).endArray();
+    json.line()
+        .beginArray()
+        .text("", row.name)
+        .integer("", int64_t(row.instructions))
+        .number("", row.activeTime)
+        .number("", row.busyTime)
+        .number("", row.stallSemaphore)
+        .number("", row.stallDependence)
+        .number("", row.stallPort)
+        .number("", row.stallWeightLoad)
+        .number("", row.idle)
+        .endArray();
   json.endArray();
   json.line().beginArray("nodes");
   for (const NodeRow &row : profile.nodes) {
-    json.line().beginArray().text("", row.node).text("", row.opType).integer("", int64_t(row.instructions))
-        .number("", row.begin).number("", row.end);
+    json.line()
+        .beginArray()
+        .text("", row.node)
+        .text("", row.opType)
+        .integer("", int64_t(row.instructions))
+        .number("", row.begin)
+        .number("", row.end);
     for (double busy : row.busy)
       json.number("", busy);
-    json.number("", row.dmaTime).integer("", int64_t(row.dmaBytes)).integer("", int64_t(row.flops))
-        .number("", row.stalled).number("", row.critical).endArray();
+    json.number("", row.dmaTime)
+        .integer("", int64_t(row.dmaBytes))
+        .integer("", int64_t(row.flops))
+        .number("", row.stalled)
+        .number("", row.critical)
+        .endArray();
   }
   json.endArray();
   json.line().beginArray("path");
   for (const PathRow &row : profile.path)
     json.beginArray().text("", row.kind).text("", row.engine).number("", row.time).endArray();
   json.endArray();
-  json.line().beginObject("memory").integer("sbufPeak", profile.sbufPeak).integer("sbufCapacity", profile.sbufCapacity)
-      .integer("psumPeak", profile.psumPeak).integer("psumCapacity", profile.psumCapacity).beginArray("points");
+  json.line()
+      .beginObject("memory")
+      .integer("sbufPeak", profile.sbufPeak)
+      .integer("sbufCapacity", profile.sbufCapacity)
+      .integer("psumPeak", profile.psumPeak)
+      .integer("psumCapacity", profile.psumCapacity)
+      .beginArray("points");
   const size_t group = profile.memory.size() / kMaxPoints + 1; // of each group the highest point
   for (size_t i = 0; i < profile.memory.size(); i += group) {
     MemoryPoint highest = profile.memory[i];
@@ -123,7 +161,10 @@ std::string writeHtml(const exe::Executable &exe, const Timeline &timeline, cons
       highest.sbufBytes = std::max(highest.sbufBytes, profile.memory[j].sbufBytes);
       highest.psumBytes = std::max(highest.psumBytes, profile.memory[j].psumBytes);
     }
-    json.beginArray().number("", highest.time * 1e12).integer("", highest.sbufBytes).integer("", highest.psumBytes)
+    json.beginArray()
+        .number("", highest.time * 1e12)
+        .integer("", highest.sbufBytes)
+        .integer("", highest.psumBytes)
         .endArray();
   }
   json.endArray().endObject();

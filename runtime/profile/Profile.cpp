@@ -1,7 +1,7 @@
 //===- Profile.cpp - what a run of an executable cost ------------------------===//
 //
-// See Profile.h. Field names are those that AWS's profiler prints in its summary; where its definition is not public the
-// meaning column says what is counted here.
+// See Profile.h. Field names are those that AWS's profiler prints in its summary; where its definition is not public
+// the meaning column says what is counted here.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/profile/Profile.h"
@@ -22,11 +22,16 @@ namespace {
 /// AWS's name of an engine.
 const char *publicName(isa::Engine engine) {
   switch (engine) {
-  case isa::Engine::PE: return "tensor";
-  case isa::Engine::ACT: return "scalar";
-  case isa::Engine::DVE: return "vector";
-  case isa::Engine::POOL: return "gpsimd";
-  case isa::Engine::SP: return "sync";
+  case isa::Engine::PE:
+    return "tensor";
+  case isa::Engine::ACT:
+    return "scalar";
+  case isa::Engine::DVE:
+    return "vector";
+  case isa::Engine::POOL:
+    return "gpsimd";
+  case isa::Engine::SP:
+    return "sync";
   }
   return "?";
 }
@@ -142,7 +147,8 @@ private:
     }
     for (const auto &[key, sum] : sums)
       profile.path.push_back({name(key.first), isa::name(key.second), seconds(sum)});
-    std::sort(profile.path.begin(), profile.path.end(), [](const PathRow &a, const PathRow &b) { return a.time > b.time; });
+    std::sort(profile.path.begin(), profile.path.end(),
+              [](const PathRow &a, const PathRow &b) { return a.time > b.time; });
     // Rows were found by place until here.
     std::sort(profile.nodes.begin(), profile.nodes.end(),
               [](const NodeRow &a, const NodeRow &b) { return std::tie(a.begin, a.node) < std::tie(b.begin, b.node); });
@@ -238,7 +244,8 @@ private:
 
   void addEngines(double total) {
     const auto &names = engineNames();
-    for (isa::Engine engine : {isa::Engine::PE, isa::Engine::DVE, isa::Engine::ACT, isa::Engine::POOL, isa::Engine::SP}) {
+    for (isa::Engine engine :
+         {isa::Engine::PE, isa::Engine::DVE, isa::Engine::ACT, isa::Engine::POOL, isa::Engine::SP}) {
       const auto e = static_cast<unsigned>(engine);
       const EngineRow &row = profile.engines[e];
       add(names[e].activeTime.c_str(), row.activeTime, "at least one instruction between start and completion");
@@ -304,8 +311,10 @@ private:
     count("model_flops", 2 * work.modelMacs, "algorithmic: no padding, no transposes, no recomputation");
     count("hardware_flops", 2 * (work.macs + work.transposeMacs), "of all matmul instructions and transposes");
     count("transpose_flops", 2 * work.transposeMacs, "of transposes");
-    add("mfu_estimated_percent", percent(weighted, peak * total), "model flops against the bf16 peak, fp32 counts four times");
-    add("hfu_estimated_percent", percent(hardware, peak * total), "hardware flops against the bf16 peak, fp32 counts four times");
+    add("mfu_estimated_percent", percent(weighted, peak * total),
+        "model flops against the bf16 peak, fp32 counts four times");
+    add("hfu_estimated_percent", percent(hardware, peak * total),
+        "hardware flops against the bf16 peak, fp32 counts four times");
     add("mbu_estimated_percent", percent(static_cast<double>(hbmBytes), bandwidth * total),
         "HBM bytes moved against the core's share");
     add("mfu_max_achievable_estimated_percent", std::min(100.0, percent(intensity * work.passes(), peak / bandwidth)),
@@ -444,21 +453,36 @@ std::string writeJson(const Profile &profile) {
   json.endObject().endObject();
   json.line().beginArray("engines");
   for (const EngineRow &row : profile.engines)
-    json.line().beginObject().text("engine", row.name).integer("instructions", int64_t(row.instructions))
-        .number("active_time", row.activeTime).number("busy_time", row.busyTime)
-        .number("stall_semaphore_time", row.stallSemaphore).number("stall_dependence_time", row.stallDependence)
-        .number("stall_port_time", row.stallPort).number("stall_weight_load_time", row.stallWeightLoad)
-        .number("idle_time", row.idle).endObject();
+    json.line()
+        .beginObject()
+        .text("engine", row.name)
+        .integer("instructions", int64_t(row.instructions))
+        .number("active_time", row.activeTime)
+        .number("busy_time", row.busyTime)
+        .number("stall_semaphore_time", row.stallSemaphore)
+        .number("stall_dependence_time", row.stallDependence)
+        .number("stall_port_time", row.stallPort)
+        .number("stall_weight_load_time", row.stallWeightLoad)
+        .number("idle_time", row.idle)
+        .endObject();
   json.line().endArray();
   json.line().beginArray("nodes");
   for (const NodeRow &row : profile.nodes) {
-    json.line().beginObject().text("node", row.node).text("op_type", row.opType)
-        .integer("instructions", int64_t(row.instructions)).number("begin", row.begin).number("end", row.end);
+    json.line()
+        .beginObject()
+        .text("node", row.node)
+        .text("op_type", row.opType)
+        .integer("instructions", int64_t(row.instructions))
+        .number("begin", row.begin)
+        .number("end", row.end);
     for (unsigned e = 0; e < isa::kNumEngines; ++e)
       json.number(std::string(publicName(isa::Engine(e))) + "_busy_time", row.busy[e]);
-    json.number("dma_time", row.dmaTime).integer("dma_bytes", int64_t(row.dmaBytes))
-        .integer("flops", int64_t(row.flops)).number("stalled_time", row.stalled)
-        .number("critical_time", row.critical).endObject();
+    json.number("dma_time", row.dmaTime)
+        .integer("dma_bytes", int64_t(row.dmaBytes))
+        .integer("flops", int64_t(row.flops))
+        .number("stalled_time", row.stalled)
+        .number("critical_time", row.critical)
+        .endObject();
   }
   json.line().endArray();
   json.line().beginArray("critical_path");
@@ -469,7 +493,8 @@ std::string writeJson(const Profile &profile) {
   json.integer("sbuf_peak_bytes_per_partition", profile.sbufPeak)
       .integer("sbuf_capacity_bytes_per_partition", profile.sbufCapacity)
       .integer("psum_peak_bytes_per_partition", profile.psumPeak)
-      .integer("psum_capacity_bytes_per_partition", profile.psumCapacity).endObject();
+      .integer("psum_capacity_bytes_per_partition", profile.psumCapacity)
+      .endObject();
   json.line().endObject();
   return json.take() + "\n";
 }

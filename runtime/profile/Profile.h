@@ -41,12 +41,12 @@ struct EngineRow {
 struct NodeRow {
   std::string node, opType; ///< "" : commands without a node
   uint64_t instructions = 0;
-  double begin = 0, end = 0;             ///< first start, last completion
+  double begin = 0, end = 0; ///< first start, last completion
   double busy[isa::kNumEngines] = {};
-  double dmaTime = 0;                    ///< first to last packet, transfers summed
-  uint64_t dmaBytes = 0, flops = 0;      ///< flops of its matmuls
-  double stalled = 0;                    ///< waiting of its instructions, all reasons
-  double critical = 0;                   ///< its pieces of the critical path; over all nodes the time of the run
+  double dmaTime = 0;               ///< first to last packet, transfers summed
+  uint64_t dmaBytes = 0, flops = 0; ///< flops of its matmuls
+  double stalled = 0;               ///< waiting of its instructions, all reasons
+  double critical = 0;              ///< its pieces of the critical path; over all nodes the time of the run
 };
 
 /// Time of the critical path by kind of piece and engine.

@@ -121,15 +121,15 @@ Limits limitsOf(const Work &work, const isa::DeviceInfo &device) {
   limits.pe = static_cast<double>(work.modelMacs) * work.passes() / (lanes * lanes) / pe;
   limits.hbm = static_cast<double>(work.compulsoryBytes) / (static_cast<double>(device.hbmBytesPerUs) * 1e6);
   // Where the port is shared the faster reader alone empties PSUM, elsewhere both do.
-  limits.psum = static_cast<double>(work.psumElements) / lanes / (device.psumPortShared ? std::max(act, dve) : act + dve);
+  limits.psum =
+      static_cast<double>(work.psumElements) / lanes / (device.psumPortShared ? std::max(act, dve) : act + dve);
   limits.act = static_cast<double>(work.transcendentals) / lanes / act;
   // The rest at Vector's best rate, balanced over Vector and what Scalar has left.
   const double best = dve * (device.dvePerformanceModes ? 4 : 1);
   const double elementwise = static_cast<double>(work.elementwise) / lanes;
   limits.dve = std::min(elementwise / best, (elementwise + limits.act * act) / (best + act));
-  limits.practical =
-      std::max({limits.psum, limits.act, limits.dve, limits.hbm, static_cast<double>(work.peCycles) / pe,
-                static_cast<double>(work.compulsoryBytes) / sustainedDma(device)});
+  limits.practical = std::max({limits.psum, limits.act, limits.dve, limits.hbm, static_cast<double>(work.peCycles) / pe,
+                               static_cast<double>(work.compulsoryBytes) / sustainedDma(device)});
   return limits;
 }
 

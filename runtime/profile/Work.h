@@ -20,8 +20,8 @@ struct Work {
   uint64_t peCycles = 0;      ///< intervals of the program's matmuls (no transposes) at full clock
   uint64_t psumElements = 0;  ///< results of matmuls: each accumulation group counts once
   uint64_t transcendentals = 0;
-  uint64_t elementwise = 0;   ///< elements of other work that does not empty PSUM
-  uint64_t modelMacs = 0;     ///< algorithmic: from the build facts, else `macs`
+  uint64_t elementwise = 0; ///< elements of other work that does not empty PSUM
+  uint64_t modelMacs = 0;   ///< algorithmic: from the build facts, else `macs`
   bool macsFromBuild = false;
   /// Bytes that must cross HBM at least once: of each weight, input and output what the program touches, at most once.
   uint64_t compulsoryBytes = 0;

@@ -14,11 +14,16 @@ namespace {
 
 int64_t clockOf(const isa::DeviceInfo &device, isa::Engine engine) {
   switch (engine) {
-  case isa::Engine::PE: return device.peHz;
-  case isa::Engine::ACT: return device.actHz;
-  case isa::Engine::DVE: return device.dveHz;
-  case isa::Engine::POOL: return device.poolHz;
-  case isa::Engine::SP: return device.spHz;
+  case isa::Engine::PE:
+    return device.peHz;
+  case isa::Engine::ACT:
+    return device.actHz;
+  case isa::Engine::DVE:
+    return device.dveHz;
+  case isa::Engine::POOL:
+    return device.poolHz;
+  case isa::Engine::SP:
+    return device.spHz;
   }
   return device.spHz;
 }
@@ -103,9 +108,7 @@ int64_t PeClock::busyIn(int64_t index) const {
   return slot >= 0 && slot < kWindows ? busy[slot] : 0;
 }
 
-bool PeClock::fullRate(Ticks now) const {
-  return window == 0 || 100 * busyIn(now / window - 1) >= threshold * window;
-}
+bool PeClock::fullRate(Ticks now) const { return window == 0 || 100 * busyIn(now / window - 1) >= threshold * window; }
 
 void PeClock::addBusy(Ticks begin, Ticks end) {
   if (window == 0)
@@ -123,8 +126,7 @@ void PeClock::addBusy(Ticks begin, Ticks end) {
   }
 }
 
-CostModel::CostModel(const isa::DeviceInfo &device, WeightLoads weightLoads)
-    : info(device), weightLoads(weightLoads) {
+CostModel::CostModel(const isa::DeviceInfo &device, WeightLoads weightLoads) : info(device), weightLoads(weightLoads) {
   for (unsigned e = 0; e < isa::kNumEngines; ++e)
     cycles[e] = std::llround(kTicksPerSecond / static_cast<double>(clockOf(device, isa::Engine(e))));
 }
@@ -176,8 +178,7 @@ uint8_t CostModel::ports(const isa::Instruction &inst, isa::Engine engine) const
     ports |= kPsumPort;
   if (info.sbufPortShared && sbuf && (dve || pool))
     ports |= kVectorBus;
-  if (info.dveModeBusShared && sbuf &&
-      (pool || (dve && inFastMode(inst, isa::cost(inst, info, engine).occupancy))))
+  if (info.dveModeBusShared && sbuf && (pool || (dve && inFastMode(inst, isa::cost(inst, info, engine).occupancy))))
     ports |= kVectorBus;
   return ports;
 }

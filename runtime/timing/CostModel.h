@@ -27,8 +27,8 @@ struct ComputeCost {
   Ticks weightLoad = 0; ///< nc_matmul: loading the stationary operand, hidden while the previous matmul runs
 };
 
-/// The share of a transfer that one DMA engine moves: `descriptors` equal contiguous pieces, each cut into packets of at
-/// most 4 KiB, then one 4-byte packet that signals the semaphore.
+/// The share of a transfer that one DMA engine moves: `descriptors` equal contiguous pieces, each cut into packets of
+/// at most 4 KiB, then one 4-byte packet that signals the semaphore.
 struct DmaShare {
   uint64_t descriptors = 0;
   uint64_t descriptorBytes = 0;

@@ -1,10 +1,10 @@
 //===- DmaEngines.h - the sixteen DMA engines of a core --------------------===//
 //
 // Owns the sharing of the DMA engines: each engine serves its rings round robin, one packet at a time, in order inside
-// a ring, and engines do not wait for each other (device guide §5, §9.11). A ring that is alone on an engine is advanced
-// whole transfers at a time in closed form and cut at the next packet border when another ring arrives, so the result
-// is that of the packet by packet machine at a fraction of the events. It reports, per transfer and engine, when the
-// signal packet has left; semaphores belong to the simulation that drives it.
+// a ring, and engines do not wait for each other (device guide §5, §9.11). A ring that is alone on an engine is
+// advanced whole transfers at a time in closed form and cut at the next packet border when another ring arrives, so the
+// result is that of the packet by packet machine at a fraction of the events. It reports, per transfer and engine, when
+// the signal packet has left; semaphores belong to the simulation that drives it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -52,11 +52,11 @@ private:
   };
   struct Engine {
     std::vector<std::deque<Entry>> rings;
-    unsigned waiting = 0;   ///< rings that are not empty
+    unsigned waiting = 0; ///< rings that are not empty
     unsigned lastRing = 0;
     bool running = false;
-    bool alone = false;     ///< the current run covers all remaining packets of its entry
-    Ticks runStart = 0;     ///< start of packet `runFirst`
+    bool alone = false; ///< the current run covers all remaining packets of its entry
+    Ticks runStart = 0; ///< start of packet `runFirst`
     uint64_t runFirst = 0, runPackets = 0;
     Ticks wake = -1;
   };

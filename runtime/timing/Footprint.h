@@ -22,7 +22,7 @@ using ByteRuns = absl::InlinedVector<ByteRun, 8>;
 /// The bounding box of an operand.
 struct Box {
   isa::Space space = isa::Space::SBUF;
-  uint32_t buffer = 0; ///< HBM only
+  uint32_t buffer = 0;                          ///< HBM only
   int64_t firstPartition = 0, endPartition = 0; ///< HBM: 0 and 1
   int64_t begin = 0, end = 0;
 
@@ -44,8 +44,6 @@ ByteRuns byteRuns(const isa::AP &ap);
 bool overlaps(const isa::AP &a, const isa::AP &b);
 
 /// Bytes that an instruction moves through this operand: every element counts as often as it is visited.
-inline uint64_t visitedBytes(const isa::AP &ap) {
-  return ap.elements() * ap.partitions * isa::byteSize(ap.dtype);
-}
+inline uint64_t visitedBytes(const isa::AP &ap) { return ap.elements() * ap.partitions * isa::byteSize(ap.dtype); }
 
 } // namespace trn::rt

@@ -140,8 +140,7 @@ class Table {
 public:
   std::vector<Measurement> rows;
 
-  void add(std::string what, double measured, double predicted, const char *unit = "ns",
-           const char *explanation = "") {
+  void add(std::string what, double measured, double predicted, const char *unit = "ns", const char *explanation = "") {
     rows.push_back({group, std::move(what), device, source, unit, measured, predicted, explanation});
   }
   void section(const char *newGroup, const char *newDevice, const char *newSource) {
@@ -165,7 +164,8 @@ private:
 
 void addTensorV3(Table &t) {
   t.section("Tensor engine", "trn2", "11.3");
-  const isa::Instruction bf16 = matmul(512, DType::BF16), wide = matmul(512, DType::F32), narrow = matmul(128, DType::F32);
+  const isa::Instruction bf16 = matmul(512, DType::BF16), wide = matmul(512, DType::F32),
+                         narrow = matmul(128, DType::F32);
   const isa::Instruction flip = transpose(DType::BF16), wideFlip = transpose(DType::F32);
   auto duration = [&](const isa::Instruction &inst) { return t.duration(inst, Engine::PE); };
   auto interval = [&](const isa::Instruction &inst) { return t.interval(inst, Engine::PE); };
@@ -175,7 +175,8 @@ void addTensorV3(Table &t) {
   t.add("matmul bf16, 512 columns, half clock, interval", 427, 2 * interval(bf16));
   t.add("transpose bf16, 128 columns, duration", 216, duration(flip));
   t.add("transpose bf16, 128 columns, interval", 56, interval(flip));
-  t.add("transpose bf16, 128 columns, half clock, duration", 310, duration(flip) + interval(flip), "ns", kHalfClockPipeline);
+  t.add("transpose bf16, 128 columns, half clock, duration", 310, duration(flip) + interval(flip), "ns",
+        kHalfClockPipeline);
   t.add("transpose bf16, 128 columns, half clock, interval", 107, 2 * interval(flip));
   // Profiles show two instructions per fp32 matmul; the record is one with both.
   t.add("matmul fp32, a pass of 512 columns, duration", 589, duration(wide) - interval(wide) / 2);
@@ -188,7 +189,8 @@ void addTensorV3(Table &t) {
   t.add("matmul fp32, a pass of 128 columns, half clock, interval", 213, interval(narrow));
   t.add("transpose fp32, 128 columns, duration", 270, duration(wideFlip));
   t.add("transpose fp32, 128 columns, interval", 109, interval(wideFlip));
-  t.add("transpose fp32, 128 columns, half clock, duration", 420, duration(wideFlip) + interval(wideFlip), "ns", kHalfClockPipeline);
+  t.add("transpose fp32, 128 columns, half clock, duration", 420, duration(wideFlip) + interval(wideFlip), "ns",
+        kHalfClockPipeline);
   t.add("transpose fp32, 128 columns, half clock, interval", 213, 2 * interval(wideFlip));
   const CostModel upper(*isa::device("trn2"), WeightLoads::Measured);
   t.add("load of 128 x 128 bf16 weights, upper bound reading", 97.5,
@@ -233,8 +235,9 @@ void addVectorV3(Table &t) {
 /// From a producer's completion to the start of a consumer that was waiting.
 double handOff(Engine producer, Engine consumer, bool transfer = false) {
   Program p("trn2");
-  isa::Command &first = producer == Engine::PE ? p.add(producer, matmul(128, DType::BF16))
-                                               : p.add(producer, copy(sbuf(128, DType::F32, 32768), sbuf(128, DType::F32)));
+  isa::Command &first = producer == Engine::PE
+                            ? p.add(producer, matmul(128, DType::BF16))
+                            : p.add(producer, copy(sbuf(128, DType::F32, 32768), sbuf(128, DType::F32)));
   signal(first, 0, 1);
   isa::Instruction inst = copy(sbuf(128, DType::F32, 65536), sbuf(128, DType::F32, 32768));
   if (transfer)
@@ -299,13 +302,14 @@ void addDma(Table &t) {
   Timeline timeline = p.run();
   t.add("last packet to the release of a waiting engine", 380,
         ticksToNs(p.time(timeline, Engine::DVE, 0).start - timeline.transfers[0].lastPacket));
-  t.add("store of 256 KiB, trigger to release", 2047, ticksToNs(timeline.commands.empty() ? 0 : hardware.latency()) + 35,
-        "ns", "start-up (1,330) and completion (380) leave 337 ns for its packets, less than their wire time: its start-up was a software "
+  t.add("store of 256 KiB, trigger to release", 2047,
+        ticksToNs(timeline.commands.empty() ? 0 : hardware.latency()) + 35, "ns",
+        "start-up (1,330) and completion (380) leave 337 ns for its packets, less than their wire time: its start-up "
+        "was a software "
         "one or overlapped");
   t.add("short bursts of 4 KiB packets", 248.5, rate("trn2", 4, 4096), "GB/s",
         "a short burst meets start-up effects of the engines that the sustained law does not have (device guide §5)");
-  t.add("64 KiB as 128 x 512 bytes", 157, rate("trn2", 1, 512), "GB/s",
-        "a short burst, as above");
+  t.add("64 KiB as 128 x 512 bytes", 157, rate("trn2", 1, 512), "GB/s", "a short burst, as above");
   t.add("131 KB as packets of 256 bytes", 124, rate("trn2", 4, 256), "GB/s");
   t.section("DMA", "trn2", "5");
   t.add("sustained, tiles of 128 x 1,024 bytes", 259, rate("trn2", 64, 1024), "GB/s");
@@ -411,8 +415,9 @@ double mixedTiles() {
 void addKernels(Table &t) {
   t.section("Whole programs (checks, not fitted)", "trn2", "3.6");
   t.add("2,048 matmuls 128 x 128 x 512 bf16", 77.2, matmulRate(2048), "TFLOP/s");
-  t.add("groups of four mixed small tiles", 2122, mixedTiles(), "cycles",
-        "half-filled arrays seem to run at half clock; the ramp counts busy time, not filled rows (device guide §9.12)");
+  t.add(
+      "groups of four mixed small tiles", 2122, mixedTiles(), "cycles",
+      "half-filled arrays seem to run at half clock; the ramp counts busy time, not filled rows (device guide §9.12)");
   t.section("Whole programs (checks, not fitted)", "inf2", "11.4");
   const std::pair<unsigned, double> points[] = {{136, 5000}, {512, 6050}, {1024, 7230}, {2048, 10270}};
   for (auto [columns, measured] : points)
@@ -447,31 +452,36 @@ double medianError(const std::vector<Measurement> &rows) {
 
 std::string costModelPage() {
   const std::vector<Measurement> rows = compareWithMeasurements();
-  std::string page = "# The cost model against measured hardware\n\n"
-                     "Generated by `trn-cost-table`; do not edit. Measured values are those of public profiler dumps and "
-                     "of AWS's documents,\nas collected in the device guide (section in the last column). Predicted values "
-                     "come from the functions that the\ncompiler's scheduler and the emulated device use.\n\n";
-  absl::StrAppendFormat(&page, "%u rows, median error %.1f %%, %u within 10 %%.\n", rows.size(), 100 * medianError(rows),
-                        std::count_if(rows.begin(), rows.end(), [](const Measurement &r) { return std::abs(r.error()) <= 0.1; }));
+  std::string page =
+      "# The cost model against measured hardware\n\n"
+      "Generated by `trn-cost-table`; do not edit. Measured values are those of public profiler dumps and "
+      "of AWS's documents,\nas collected in the device guide (section in the last column). Predicted values "
+      "come from the functions that the\ncompiler's scheduler and the emulated device use.\n\n";
+  absl::StrAppendFormat(
+      &page, "%u rows, median error %.1f %%, %u within 10 %%.\n", rows.size(), 100 * medianError(rows),
+      std::count_if(rows.begin(), rows.end(), [](const Measurement &r) { return std::abs(r.error()) <= 0.1; }));
   const char *group = "";
   for (const Measurement &row : rows) {
     if (std::strcmp(group, row.group) != 0) {
       group = row.group;
-      absl::StrAppendFormat(&page, "\n## %s\n\n| What | Device | Measured | Predicted | Error | Source |\n|---|---|---:|---:|---:|---|\n",
-                            group);
+      absl::StrAppendFormat(
+          &page, "\n## %s\n\n| What | Device | Measured | Predicted | Error | Source |\n|---|---|---:|---:|---:|---|\n",
+          group);
     }
-    absl::StrAppendFormat(&page, "| %s | %s | %.4g %s | %.4g %s | %+.1f %% | %s |\n", row.what, row.device, row.measured,
-                          row.unit, row.predicted, row.unit, 100 * row.error(), row.source);
+    absl::StrAppendFormat(&page, "| %s | %s | %.4g %s | %.4g %s | %+.1f %% | %s |\n", row.what, row.device,
+                          row.measured, row.unit, row.predicted, row.unit, 100 * row.error(), row.source);
   }
   page += "\n## Explained exceptions\n\n";
   for (const Measurement &row : rows)
     if (*row.explanation)
-      absl::StrAppendFormat(&page, "- **%s** (%s, %s, %+.0f %%): %s.\n", row.what, row.device, row.group, 100 * row.error(),
-                            row.explanation);
-  page += "\nNot in the table, because no instruction of the set corresponds: DRAIN, NOTIFY, GpSimd TENSOR_LOAD, instruction "
-          "fetch;\nbecause the program is not public: the fused kernels of section 11.3. The interval of a weight load is "
-          "open (32 cycles\ndocumented, 95 ns measured as a duration); the simulation takes either "
-          "(`TimingOptions::weightLoads`).\n";
+      absl::StrAppendFormat(&page, "- **%s** (%s, %s, %+.0f %%): %s.\n", row.what, row.device, row.group,
+                            100 * row.error(), row.explanation);
+  page +=
+      "\nNot in the table, because no instruction of the set corresponds: DRAIN, NOTIFY, GpSimd TENSOR_LOAD, "
+      "instruction "
+      "fetch;\nbecause the program is not public: the fused kernels of section 11.3. The interval of a weight load is "
+      "open (32 cycles\ndocumented, 95 ns measured as a duration); the simulation takes either "
+      "(`TimingOptions::weightLoads`).\n";
   return page;
 }
 

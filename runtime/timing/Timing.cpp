@@ -16,11 +16,16 @@ namespace trn::rt {
 
 const char *name(Stall stall) {
   switch (stall) {
-  case Stall::None: return "none";
-  case Stall::Semaphore: return "semaphore";
-  case Stall::Dependence: return "dependence";
-  case Stall::Port: return "port";
-  case Stall::WeightLoad: return "weight-load";
+  case Stall::None:
+    return "none";
+  case Stall::Semaphore:
+    return "semaphore";
+  case Stall::Dependence:
+    return "dependence";
+  case Stall::Port:
+    return "port";
+  case Stall::WeightLoad:
+    return "weight-load";
   }
   return "?";
 }
@@ -150,8 +155,9 @@ private:
         return absl::UnimplementedError(absl::StrCat(
             commands.describe(id), ": data decides how often it runs; timing such a program needs its trace"));
       if (command.engine != commands.executable().programs[commands.programOf(id)].engine)
-        return absl::InvalidArgumentError(absl::StrCat(commands.describe(id), ": expected a command of ",
-                                                       isa::name(commands.executable().programs[commands.programOf(id)].engine)));
+        return absl::InvalidArgumentError(
+            absl::StrCat(commands.describe(id), ": expected a command of ",
+                         isa::name(commands.executable().programs[commands.programOf(id)].engine)));
       bool absurd = false;
       isa::forEachOperand(command.inst, [&](const isa::AP &ap, const isa::OperandInfo &) {
         absurd |= !ap.wellFormed() || ap.totalElements() > kMaxElements;
@@ -176,9 +182,12 @@ private:
 
   void handle(const Event &event) {
     switch (event.kind) {
-    case EventKind::Signal: return signal(event);
-    case EventKind::Arrive: return arrive(event.what, event.time);
-    case EventKind::DmaEngine: return advanceDma(event.unit, event.time);
+    case EventKind::Signal:
+      return signal(event);
+    case EventKind::Arrive:
+      return arrive(event.what, event.time);
+    case EventKind::DmaEngine:
+      return advanceDma(event.unit, event.time);
     case EventKind::Issue:
       engines[event.unit].pending = false;
       return issueFrom(event.unit, event.time);
@@ -256,7 +265,8 @@ private:
     if (kind == isa::Engine::PE) {
       // The weights are loaded behind the running matmul, as soon as they are there.
       if (cost.weightLoad)
-        earliest.delay(std::max(signalled, engine.loadFrom) + rate(cost.weightLoad, std::max(signalled, engine.loadFrom)),
+        earliest.delay(std::max(signalled, engine.loadFrom) +
+                           rate(cost.weightLoad, std::max(signalled, engine.loadFrom)),
                        Stall::WeightLoad, by);
       return true;
     }
@@ -266,9 +276,7 @@ private:
   }
 
   /// Time that takes `full` at full clock, begun at `now`.
-  Ticks rate(Ticks full, Ticks now) const {
-    return options.peRamp && !clock.fullRate(now) ? 2 * full : full;
-  }
+  Ticks rate(Ticks full, Ticks now) const { return options.peRamp && !clock.fullRate(now) ? 2 * full : full; }
 
   static bool isDma(const isa::Command &command) { return isa::info(isa::opcode(command.inst)).isDma; }
 

@@ -38,8 +38,8 @@ const char *name(Stall stall);
 struct CommandTime {
   Ticks ready = -1; ///< its engine was free
   Ticks start = -1;
-  Ticks busyUntil = -1; ///< the next command of the queue could start
-  Ticks end = -1;       ///< results visible, semaphore updated
+  Ticks busyUntil = -1;           ///< the next command of the queue could start
+  Ticks end = -1;                 ///< results visible, semaphore updated
   Stall stall = Stall::None;      ///< what it waited for last: had that come earlier, it would have started earlier
   CommandId blocker = kNoCommand; ///< whom it waited for, if that is a command
 };
@@ -74,18 +74,18 @@ struct Interval {
 
 /// The result of a simulation. Time 0 is when the queues start; the launch overhead is not part of it.
 struct Timeline {
-  std::vector<CommandTime> commands; ///< by CommandId
+  std::vector<CommandTime> commands;   ///< by CommandId
   std::vector<TransferTime> transfers; ///< in issue order
   std::vector<DmaPacket> packets;      ///< with `recordPackets`; `transfer` indexes `transfers`
   std::array<EngineTime, isa::kNumEngines> engines;
-  std::vector<Interval> halfClock; ///< when matmuls ran at half rate, joined
+  std::vector<Interval> halfClock;               ///< when matmuls ran at half rate, joined
   std::array<Ticks, isa::kNumEngines> handOff{}; ///< a signal's way into each engine
-  Ticks end = 0;                   ///< last completion
-  Ticks launch = 0;                ///< fixed time around the run, not in `end`
-  Ticks dmaActive = 0;     ///< at least one DMA engine busy
-  Ticks dmaPacketTime = 0; ///< sum of the time on the wire
-  uint64_t dmaPackets = 0; ///< with the signals
-  uint64_t events = 0;     ///< simulation steps, for benchmarks
+  Ticks end = 0;                                 ///< last completion
+  Ticks launch = 0;                              ///< fixed time around the run, not in `end`
+  Ticks dmaActive = 0;                           ///< at least one DMA engine busy
+  Ticks dmaPacketTime = 0;                       ///< sum of the time on the wire
+  uint64_t dmaPackets = 0;                       ///< with the signals
+  uint64_t events = 0;                           ///< simulation steps, for benchmarks
 };
 
 /// Simulates `exe`. Errors: unknown device, deadlock (with the cycle of waits), updates that do not count up, control

@@ -20,7 +20,8 @@ namespace {
 using Random = std::mt19937;
 
 int64_t oddNumber(Random &random) {
-  static const int64_t numbers[] = {0, 1, -1, 2, 15, 16, 17, 127, 128, 129, 255, 512, 2048, 32767, 65535, 1 << 20, -32768};
+  static const int64_t numbers[] = {0,   1,   -1,  2,    15,    16,    17,      127,   128,
+                                    129, 255, 512, 2048, 32767, 65535, 1 << 20, -32768};
   return numbers[random() % std::size(numbers)];
 }
 
@@ -28,14 +29,30 @@ int64_t oddNumber(Random &random) {
 void damage(AP &ap, Random &random) {
   const AP before = ap;
   switch (random() % 8) {
-  case 0: ap.address = static_cast<uint64_t>(std::abs(oddNumber(random))) * (1 + random() % 9); break;
-  case 1: ap.startPartition = static_cast<uint16_t>(32 * (random() % 5)); break;
-  case 2: ap.partitions = static_cast<uint16_t>(oddNumber(random)); break;
-  case 3: ap.buffer = static_cast<uint32_t>(random() % 9); break;
-  case 4: ap.partitionStep = oddNumber(random); break;
-  case 5: ap.dtype = random() % 2 ? DType::F32 : DType::U8; break;
-  case 6: ap.rank = static_cast<uint8_t>(random() % 5); break;
-  case 7: ap.dims[random() % 4] = {static_cast<int32_t>(oddNumber(random)), static_cast<uint32_t>(oddNumber(random))}; break;
+  case 0:
+    ap.address = static_cast<uint64_t>(std::abs(oddNumber(random))) * (1 + random() % 9);
+    break;
+  case 1:
+    ap.startPartition = static_cast<uint16_t>(32 * (random() % 5));
+    break;
+  case 2:
+    ap.partitions = static_cast<uint16_t>(oddNumber(random));
+    break;
+  case 3:
+    ap.buffer = static_cast<uint32_t>(random() % 9);
+    break;
+  case 4:
+    ap.partitionStep = oddNumber(random);
+    break;
+  case 5:
+    ap.dtype = random() % 2 ? DType::F32 : DType::U8;
+    break;
+  case 6:
+    ap.rank = static_cast<uint8_t>(random() % 5);
+    break;
+  case 7:
+    ap.dims[random() % 4] = {static_cast<int32_t>(oddNumber(random)), static_cast<uint32_t>(oddNumber(random))};
+    break;
   }
   if (!ap.wellFormed())
     ap = before;
@@ -43,12 +60,24 @@ void damage(AP &ap, Random &random) {
 
 void damage(isa::Command &command, Random &random) {
   switch (random() % 6) {
-  case 0: command.hasWait = !command.hasWait; break;
-  case 1: command.wait.value = static_cast<uint32_t>(oddNumber(random)); break;
-  case 2: command.wait.semaphore = command.update.semaphore = static_cast<uint16_t>(oddNumber(random)); break;
-  case 3: command.update.add = static_cast<int32_t>(oddNumber(random)); break;
-  case 4: command.ring = static_cast<uint8_t>(random()); break;
-  case 5: command.debug = random(); break;
+  case 0:
+    command.hasWait = !command.hasWait;
+    break;
+  case 1:
+    command.wait.value = static_cast<uint32_t>(oddNumber(random));
+    break;
+  case 2:
+    command.wait.semaphore = command.update.semaphore = static_cast<uint16_t>(oddNumber(random));
+    break;
+  case 3:
+    command.update.add = static_cast<int32_t>(oddNumber(random));
+    break;
+  case 4:
+    command.ring = static_cast<uint8_t>(random());
+    break;
+  case 5:
+    command.debug = random();
+    break;
   }
 }
 

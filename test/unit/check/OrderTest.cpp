@@ -1,8 +1,8 @@
 //===- OrderTest.cpp - guaranteed order against random runs ------------------===//
 //
-// Tests runtime/check/Order.h by a machine that is free to do whatever the rules allow: engines issue at random, each of
-// the sixteen DMA engines of a transfer signals at random, in ring order. What the order guarantees must hold in every
-// such run (soundness), and for clear programs every order that all runs share should be found (completeness).
+// Tests runtime/check/Order.h by a machine that is free to do whatever the rules allow: engines issue at random, each
+// of the sixteen DMA engines of a transfer signals at random, in ring order. What the order guarantees must hold in
+// every such run (soundness), and for clear programs every order that all runs share should be found (completeness).
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/check/Order.h"
@@ -29,7 +29,8 @@ exe::Executable randomProgram(Random &random) {
   for (int i = 0; i < steps; ++i) {
     const Engine engine = engines[random() % 4];
     const bool dma = engine == Engine::SP || (engine == Engine::POOL && random() % 3 == 0);
-    Cmd command = dma ? b.dma(engine, sbuf(0, 128, 64), hbm(x, 128, 64), static_cast<uint8_t>(engine == Engine::SP ? random() % 2 : 2))
+    Cmd command = dma ? b.dma(engine, sbuf(0, 128, 64), hbm(x, 128, 64),
+                              static_cast<uint8_t>(engine == Engine::SP ? random() % 2 : 2))
                       : b.semaphoreWait(engine);
     if (random() % 3 != 0) {
       const unsigned s = random() % 6;

@@ -1,8 +1,9 @@
 //===- ModelPrograms.h - programs of the size of models, for tests -----------===//
 //
-// Owns a generator of correctly synchronised programs shaped like a chain of matrix layers: weights stream in on a ring,
-// matmuls accumulate in rotating PSUM banks, ACT and DVE empty them in turn, the result is stored. Buffers are reused, so
-// that every hazard occurs. It stands in for the compiler's output in tests of speed, reports and the fault planter.
+// Owns a generator of correctly synchronised programs shaped like a chain of matrix layers: weights stream in on a
+// ring, matmuls accumulate in rotating PSUM banks, ACT and DVE empty them in turn, the result is stored. Buffers are
+// reused, so that every hazard occurs. It stands in for the compiler's output in tests of speed, reports and the fault
+// planter.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,7 +14,7 @@ namespace trn::test {
 
 struct ChainShape {
   unsigned layers = 6;
-  unsigned chunks = 4;   ///< 128-wide blocks of the hidden dimension
+  unsigned chunks = 4;    ///< 128-wide blocks of the hidden dimension
   unsigned columns = 256; ///< rows of the activation, moved through the array
 };
 
@@ -25,8 +26,8 @@ inline exe::Executable matrixChain(const char *device, ChainShape shape) {
   ProgramBuilder b(device);
   const unsigned C = shape.chunks, N = shape.columns, rowBytes = C * C * 128 * 2;
   const uint32_t x = b.input("x", uint64_t(C) * 128 * N * 2), y = b.output("y", uint64_t(C) * 128 * N * 2);
-  const uint64_t activations[2] = {0, uint64_t(C) * N * 2}, weights[2] = {2 * uint64_t(C) * N * 2,
-                                                                          2 * uint64_t(C) * N * 2 + rowBytes};
+  const uint64_t activations[2] = {0, uint64_t(C) * N * 2},
+                 weights[2] = {2 * uint64_t(C) * N * 2, 2 * uint64_t(C) * N * 2 + rowBytes};
   auto block = [&](uint64_t base, unsigned chunk) { return sbuf(base + uint64_t(chunk) * N * 2, 128, N); };
   const uint32_t inputNode = b.node("x", "Input");
   AP all = sbuf(activations[0], 128, C * N), from = hbm(x, 128, C * N);
@@ -53,8 +54,9 @@ inline exe::Executable matrixChain(const char *device, ChainShape shape) {
           b.semaphoreWait(Engine::PE).wait(3, act).from(node);
       }
       for (unsigned k = 0; k < C; ++k) {
-        Cmd matmul = b.matmul(psum(m % 8, 128, N), sbuf(weights[half] + (m * C + k) * 256, 128, 128), block(in, k), k > 0)
-                         .from(node);
+        Cmd matmul =
+            b.matmul(psum(m % 8, 128, N), sbuf(weights[half] + (m * C + k) * 256, 128, 128), block(in, k), k > 0)
+                .from(node);
         if (m == 0 && k == 0 && dve)
           matmul.wait(4, dve);
         if (k + 1 == C) {

@@ -75,12 +75,18 @@ private:
   bool value() {
     skip();
     switch (*at) {
-    case '{': return list('}', true);
-    case '[': return list(']', false);
-    case '"': return string();
-    case 't': return word("true");
-    case 'f': return word("false");
-    case 'n': return word("null");
+    case '{':
+      return list('}', true);
+    case '[':
+      return list(']', false);
+    case '"':
+      return string();
+    case 't':
+      return word("true");
+    case 'f':
+      return word("false");
+    case 'n':
+      return word("null");
     default: {
       char *end;
       std::strtod(at, &end);
@@ -117,7 +123,8 @@ TEST(Profile, SummaryAddsUp) {
     commands += static_cast<double>(row.instructions);
     EXPECT_LE(row.busyTime, profile["total_time"] * 1.0000001) << row.name;
     EXPECT_GE(row.idle, -1e-12) << row.name;
-    EXPECT_NEAR(row.busyTime + row.stallSemaphore + row.stallDependence + row.stallPort + row.stallWeightLoad + row.idle,
+    EXPECT_NEAR(row.busyTime + row.stallSemaphore + row.stallDependence + row.stallPort + row.stallWeightLoad +
+                    row.idle,
                 profile["total_time"], 1e-12)
         << row.name;
   }

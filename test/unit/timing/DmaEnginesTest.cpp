@@ -125,10 +125,10 @@ TEST(DmaEngines, ClosedFormEqualsPacketByPacket) {
       const unsigned bytes = 1 + random() % 20000;
       // Engine 5 serves partitions 40 to 47; some transfers have nothing for it.
       const unsigned partitions = random() % 5 ? 1 + random() % 128 : 1;
-      arrivals.push_back({time, static_cast<unsigned>(random() % rings),
-                          costs.dma(load(sbuf(0, partitions, bytes, DType::U8), hbm(0, partitions, bytes, DType::U8)),
-                                    Engine::SP)
-                              .shares[5]});
+      arrivals.push_back(
+          {time, static_cast<unsigned>(random() % rings),
+           costs.dma(load(sbuf(0, partitions, bytes, DType::U8), hbm(0, partitions, bytes, DType::U8)), Engine::SP)
+               .shares[5]});
     }
     std::vector<DmaPacket> packets;
     ASSERT_EQ(byEvents(arrivals, rings, &packets), packetByPacket(arrivals, rings)) << trial;
@@ -166,7 +166,8 @@ TEST(DmaShares, PiecesEndWhereEitherSideBreaks) {
 
 TEST(DmaShares, LongPiecesBecomePackets) {
   const CostModel costs(trn2());
-  const DmaShare share = costs.dma(load(sbuf(0, 128, 10000, DType::U8), hbm(0, 128, 10000, DType::U8)), Engine::SP).shares[0];
+  const DmaShare share =
+      costs.dma(load(sbuf(0, 128, 10000, DType::U8), hbm(0, 128, 10000, DType::U8)), Engine::SP).shares[0];
   EXPECT_EQ(share.descriptors, 8u);
   EXPECT_EQ(share.packetsPerDescriptor, 3u);
   EXPECT_EQ(share.packets(), 25u);
@@ -219,7 +220,7 @@ TEST(DmaShares, SmallDescriptorsAreSlow) {
     DmaCost cost = costs.dma(load(dst, hbm(0, 128, 65536, DType::U8)), Engine::SP);
     return static_cast<double>(cost.bytes) / ticksToNs(cost.transfer);
   };
-  EXPECT_LT(rate(64), 50);   // the device guide's table: 41 GB/s
+  EXPECT_LT(rate(64), 50); // the device guide's table: 41 GB/s
   EXPECT_NEAR(rate(512), 191, 5);
   EXPECT_NEAR(rate(4096), 354, 5);
   EXPECT_LT(rate(8192), 362.5); // never more than the share of HBM

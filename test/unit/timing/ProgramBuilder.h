@@ -1,7 +1,7 @@
 //===- ProgramBuilder.h - executables by hand, for tests ---------------------===//
 //
-// Owns a short way to write programs for the timing, check and profile tests: operands, buffers, and commands appended to
-// the queue of an engine with their wait and update.
+// Owns a short way to write programs for the timing, check and profile tests: operands, buffers, and commands appended
+// to the queue of an engine with their wait and update.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -86,7 +86,9 @@ public:
   uint32_t input(std::string name, uint64_t bytes) { return buffer(exe::BufferKind::Input, std::move(name), bytes); }
   uint32_t weight(std::string name, uint64_t bytes) { return buffer(exe::BufferKind::Weight, std::move(name), bytes); }
   uint32_t output(std::string name, uint64_t bytes) { return buffer(exe::BufferKind::Output, std::move(name), bytes); }
-  uint32_t scratch(std::string name, uint64_t bytes) { return buffer(exe::BufferKind::Scratch, std::move(name), bytes); }
+  uint32_t scratch(std::string name, uint64_t bytes) {
+    return buffer(exe::BufferKind::Scratch, std::move(name), bytes);
+  }
   uint32_t node(std::string name, std::string op) {
     exe.debug.push_back({std::move(name), std::move(op), ""});
     return static_cast<uint32_t>(exe.debug.size() - 1);

@@ -50,7 +50,7 @@ TEST(Timing, QueueIssuesAtTheInterval) {
     b.matmul(psum(i, 128, 512), sbuf(0, 128, 128), sbuf(1024, 128, 512));
   Timeline timeline = run(b.exe, noRamp());
   const Ticks interval = timeOf(b, timeline, Engine::PE, 2).start - timeOf(b, timeline, Engine::PE, 1).start;
-  EXPECT_EQ(interval, 512 * 14); // the weight load hides behind the matmul before
+  EXPECT_EQ(interval, 512 * 14);                                // the weight load hides behind the matmul before
   EXPECT_EQ(timeOf(b, timeline, Engine::PE, 0).start, 32 * 14); // nothing hides the first one
   EXPECT_EQ(timeOf(b, timeline, Engine::PE, 0).stall, Stall::WeightLoad);
 }
@@ -97,7 +97,7 @@ TEST(Timing, AnOldSignalCostsNothing) {
 TEST(Timing, DependentInstructionsOfOneEngineWait) {
   ProgramBuilder b;
   b.copy(Engine::ACT, sbuf(0, 128, 64, DType::F32), sbuf(8192, 128, 64, DType::F32));
-  b.copy(Engine::ACT, sbuf(1024, 128, 64, DType::F32), sbuf(0, 128, 64, DType::F32));     // reads what the first wrote
+  b.copy(Engine::ACT, sbuf(1024, 128, 64, DType::F32), sbuf(0, 128, 64, DType::F32));    // reads what the first wrote
   b.copy(Engine::ACT, sbuf(2048, 128, 64, DType::F32), sbuf(8192, 128, 64, DType::F32)); // independent
   Timeline timeline = run(b.exe);
   const CommandTime first = timeOf(b, timeline, Engine::ACT, 0), second = timeOf(b, timeline, Engine::ACT, 1),
