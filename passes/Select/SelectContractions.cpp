@@ -130,6 +130,7 @@ struct SelectContractionsPass : impl::SelectContractionsPassBase<SelectContracti
     ArrayRef<int64_t> permutation = op.getPermutation();
     auto type = cast<MemRefType>(op.getInput().getType());
     unsigned exchanged = permutation[0]; // the input dimension that becomes the partition
+    unsigned lanes = llvm::find(permutation, 0) - permutation.begin(); // the result dimension that the partition becomes
     for (unsigned dim = 1; dim < permutation.size(); ++dim)
       if (dim != exchanged && type.getDimSize(dim) != 1)
         return op.emitOpError("is not one transpose: dimension ") << dim << " of the input has " << type.getDimSize(dim)
@@ -142,7 +143,7 @@ struct SelectContractionsPass : impl::SelectContractionsPassBase<SelectContracti
       return op.emitOpError("cannot be a transpose: ") << reason;
     int64_t partitions = type.getDimSize(0), columns = type.getDimSize(exchanged);
     Emitter(builder, op.getLoc())
-        .transpose(createView(builder, op.getLoc(), restrictTo(*result, 0, exchanged), columns, {partitions}),
+        .transpose(createView(builder, op.getLoc(), restrictTo(*result, 0, lanes), columns, {partitions}),
                    createView(builder, op.getLoc(), restrictTo(*input, 0, exchanged), partitions, {columns}));
     return success();
   }

@@ -18,6 +18,10 @@ namespace {
 struct ReuseDestinationsPass : impl::ReuseDestinationsPassBase<ReuseDestinationsPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
+    // The analysis is expensive for long chains of insertions; without a fresh destination there is nothing to find.
+    WalkResult walk = function.walk([](tensor::EmptyOp) { return WalkResult::interrupt(); });
+    if (!walk.wasInterrupted())
+      return;
     bufferization::OneShotBufferizationOptions options;
     options.allowReturnAllocsFromLoops = true; // only an analysis: nothing is allocated here
     options.defaultMemorySpaceFn = [](TensorType type) -> std::optional<Attribute> {

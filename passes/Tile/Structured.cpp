@@ -103,20 +103,6 @@ std::optional<ContractionRoles> contractionRoles(linalg::LinalgOp op) {
   return roles;
 }
 
-/// True for a transpose that exchanges dimension 0 with exactly one other and keeps the order of the rest.
-static bool exchangesPartition(linalg::TransposeOp op) {
-  ArrayRef<int64_t> permutation = op.getPermutation();
-  if (permutation.empty() || permutation[0] == 0)
-    return false;
-  for (auto [result, input] : llvm::enumerate(permutation))
-    if (static_cast<int64_t>(result) != input && permutation[input] != static_cast<int64_t>(result))
-      return false;
-  int64_t moved = llvm::count_if(llvm::enumerate(permutation), [](auto entry) {
-    return static_cast<int64_t>(entry.index()) != entry.value();
-  });
-  return moved == 2;
-}
-
 /// True for a generic that yields its only input: data moves, nothing is computed.
 static bool isPureMovement(linalg::LinalgOp op) {
   if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
@@ -140,7 +126,7 @@ StructuredKind classify(Operation *op) {
   if (llvm::isa<linalg::BroadcastOp>(op))
     return StructuredKind::Broadcast;
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
-    return exchangesPartition(transpose) ? StructuredKind::Transpose : StructuredKind::Other;
+    return transpose.getPermutation().front() != 0 ? StructuredKind::Transpose : StructuredKind::Other;
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   if (!structured)
     return StructuredKind::Other;
