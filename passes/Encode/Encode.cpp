@@ -96,7 +96,7 @@ LogicalResult Encoder::addGlobal(ir::GlobalOp global) {
                          : global.getKind() == ir::GlobalKind::Output ? exe::BufferKind::Output
                                                                       : exe::BufferKind::Weight;
   exe::Buffer buffer = describe(type, kind, global.getIoName().value_or(global.getSymName()));
-  if (kind == exe::BufferKind::Weight && failed(addWeight(global, buffer)))
+  if (kind == exe::BufferKind::Weight && options.weights && failed(addWeight(global, buffer)))
     return failure();
   globals[global.getSymName()] = exe.buffers.size();
   exe.buffers.push_back(std::move(buffer));

@@ -18,6 +18,8 @@ struct EncodeOptions {
   std::map<std::string, std::string> build;
   /// Keep the module's text in the executable.
   bool keepIr = false;
+  /// Without it the executable has no weights, and their values need not be readable: enough for checks.
+  bool weights = true;
 };
 
 /// Encodes a module of stage `synced`. The weights of the result read from the module's attributes: the MLIR context

@@ -7,6 +7,7 @@
 #include "passes/Schedule/Passes.h"
 #include "passes/Schedule/ReadProgram.h"
 #include "passes/Schedule/Rings.h"
+#include "runtime/timing/CostModel.h"
 
 using namespace mlir;
 
@@ -33,6 +34,9 @@ struct AssignEnginesPass : trn::impl::TrnAssignEnginesBase<AssignEnginesPass> {
   }
 
   LogicalResult assign(ir::InstructionOpInterface op, const isa::DeviceInfo &device);
+  isa::Engine issuerOf(const isa::Instruction &transfer, bool load, const isa::DeviceInfo &device);
+
+  unsigned shortLoads = 0;
 };
 
 bool isLoad(ir::InstructionOpInterface op) {
@@ -46,20 +50,30 @@ bool isLoad(ir::InstructionOpInterface op) {
 
 } // namespace
 
+/// Loads that move faster than a queue can issue them alternate between SP and POOL.
+isa::Engine AssignEnginesPass::issuerOf(const isa::Instruction &transfer, bool load, const isa::DeviceInfo &device) {
+  if (!std::holds_alternative<isa::DmaCopy>(transfer))
+    return isa::Engine::POOL;
+  rt::DmaCost cost = rt::CostModel(device).dma(transfer, isa::Engine::SP);
+  bool issueBound = load && cost.transfer < cost.issue && isa::runsOn(transfer, isa::Engine::POOL, device);
+  return issueBound && ++shortLoads % 2 == 0 ? isa::Engine::POOL : isa::Engine::SP;
+}
+
 LogicalResult AssignEnginesPass::assign(ir::InstructionOpInterface op, const isa::DeviceInfo &device) {
+  FailureOr<isa::Instruction> inst =
+      op.toInstruction([](Value) -> FailureOr<ir::ResolvedBuffer> { return ir::ResolvedBuffer(); });
+  if (failed(inst))
+    return failure();
   if (op.isDma()) {
-    bool indirect = op.getOpcode() != isa::Opcode::DmaCopy;
-    isa::Engine engine = op.getEngine().value_or(indirect ? isa::Engine::POOL : isa::Engine::SP);
-    op.setEngine(engine);
+    bool load = isLoad(op);
+    if (!op.getEngine())
+      op.setEngine(issuerOf(*inst, load, device));
     if (!op.getRing())
-      op.setRing(ringOf(engine, isLoad(op)));
+      op.setRing(ringOf(*op.getEngine(), load));
     return success();
   }
   if (op.getEngine())
     return success();
-  FailureOr<isa::Instruction> inst = op.toInstruction([](Value) -> FailureOr<ir::ResolvedBuffer> { return ir::ResolvedBuffer(); });
-  if (failed(inst))
-    return failure();
   if (std::holds_alternative<isa::Memset>(*inst) && isa::runsOn(*inst, isa::Engine::POOL, device)) {
     op.setEngine(isa::Engine::POOL);
     return success();

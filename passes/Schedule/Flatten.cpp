@@ -410,6 +410,9 @@ static std::optional<int64_t> evaluateFast(Operation *op, ArrayRef<int64_t> oper
 }
 
 LogicalResult Flattener::evaluate(Operation *op) {
+  // A constant that no index needs has been left behind; whoever uses it is refused.
+  if (llvm::isa<arith::ConstantOp>(op) && !op->getResult(0).getType().isIntOrIndex())
+    return success();
   SmallVector<int64_t> operands;
   for (Value operand : op->getOperands()) {
     std::optional<int64_t> known = integer(operand);

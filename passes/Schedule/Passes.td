@@ -68,8 +68,9 @@ def TrnAssignEngines : Pass<"trn-assign-engines", "::mlir::ModuleOp"> {
     *Contract in*: the output of `trn-split-buffers`.
 
     *Contract out*: `engine` on every instruction that one queue executes, and `engine` and `ring` on every DMA:
-    transfers with hardware descriptors are issued by SP, those with indices by POOL. Loads from globals go to ring 0,
-    all other transfers to ring 1, so that results do not queue behind prefetches. `trn.memset` of SBUF goes to POOL.
+    SP issues them, POOL those with indices and every second load that moves faster than SP can issue. Loads from globals
+    go to ring 0 (POOL: 3), all other transfers to ring 1, so that results do not queue behind prefetches. `trn.memset`
+    of SBUF goes to POOL.
     Values already set stay.
 
     *Example*: `trn.nc_matmul …` becomes `trn.nc_matmul … {engine = #trn.engine<PE>}`.

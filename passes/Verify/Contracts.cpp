@@ -217,6 +217,7 @@ LogicalResult trn::verifySynced(ModuleOp module, const isa::DeviceInfo &device) 
     return failure();
   EncodeOptions options;
   options.target = device.name;
+  options.weights = false;
   FailureOr<exe::Executable> executable = encodeModule(module, options);
   if (failed(executable))
     return failure();

@@ -7,7 +7,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 using namespace trn;
 
@@ -120,6 +122,88 @@ private:
   llvm::SmallVector<std::pair<uint64_t, uint64_t>> taken;
 };
 
+/// Free byte ranges, by address and by size.
+class FreeRanges {
+public:
+  explicit FreeRanges(uint64_t capacity) { insert(0, capacity); }
+
+  /// Takes `bytes` from the smallest range that holds them; false when none does.
+  bool take(uint64_t bytes, uint64_t &address) {
+    auto fit = bySize.lower_bound({bytes, 0});
+    if (fit == bySize.end())
+      return false;
+    uint64_t size = fit->first;
+    address = fit->second;
+    bySize.erase(fit);
+    byAddress.erase(address);
+    if (size > bytes)
+      insert(address + bytes, size - bytes);
+    return true;
+  }
+
+  void release(uint64_t address, uint64_t bytes) {
+    auto next = byAddress.lower_bound(address);
+    if (next != byAddress.end() && next->first == address + bytes) {
+      bytes += next->second;
+      next = erase(next);
+    }
+    if (next != byAddress.begin()) {
+      auto previous = std::prev(next);
+      if (previous->first + previous->second == address) {
+        address = previous->first;
+        bytes += previous->second;
+        erase(previous);
+      }
+    }
+    insert(address, bytes);
+  }
+
+private:
+  void insert(uint64_t address, uint64_t bytes) {
+    byAddress[address] = bytes;
+    bySize.insert({bytes, address});
+  }
+  std::map<uint64_t, uint64_t>::iterator erase(std::map<uint64_t, uint64_t>::iterator it) {
+    bySize.erase({it->second, it->first});
+    return byAddress.erase(it);
+  }
+  std::map<uint64_t, uint64_t> byAddress;
+  std::set<std::pair<uint64_t, uint64_t>> bySize;
+};
+
+/// Best fit in the order of time, in O(n log n) whatever the number of live buffers.
+Placement placeInTime(llvm::ArrayRef<Interval> intervals, uint64_t capacity, uint64_t alignment) {
+  Placement result;
+  result.strategy = "in time";
+  result.addresses.assign(intervals.size(), 0);
+  std::vector<uint32_t> order(intervals.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::sort(order, [&](uint32_t a, uint32_t b) {
+    return std::make_pair(intervals[a].begin, a) < std::make_pair(intervals[b].begin, b);
+  });
+  FreeRanges free(llvm::alignDown(capacity, alignment));
+  std::set<std::pair<Ticks, uint32_t>> live;
+  auto bytesOf = [&](uint32_t id) { return llvm::alignTo(std::max<uint64_t>(intervals[id].bytes, 1), alignment); };
+  for (uint32_t id : order) {
+    while (!live.empty() && live.begin()->first <= intervals[id].begin) {
+      uint32_t dead = live.begin()->second;
+      free.release(result.addresses[dead], bytesOf(dead));
+      live.erase(live.begin());
+    }
+    if (!free.take(bytesOf(id), result.addresses[id])) {
+      result.failed.push_back(id);
+      continue;
+    }
+    result.peak = std::max(result.peak, result.addresses[id] + bytesOf(id));
+    live.insert({intervals[id].end, id});
+  }
+  return result;
+}
+
+/// From this many buffers on, placement in time comes first, and of the other orders, whose cost grows with the number of
+/// live buffers, only the largest-first one is tried.
+constexpr size_t kManyIntervals = 8192;
+
 } // namespace
 
 Placement trn::placeRanges(llvm::ArrayRef<Interval> intervals, uint64_t capacity, uint64_t alignment) {
@@ -136,9 +220,15 @@ Placement trn::placeRanges(llvm::ArrayRef<Interval> intervals, uint64_t capacity
     return std::make_pair(a.failed.size(), a.peak) < std::make_pair(b.failed.size(), b.peak);
   };
 
+  bool many = intervals.size() >= kManyIntervals;
+  if (many)
+    if (Placement inTime = placeInTime(intervals, capacity, alignment); inTime.failed.empty())
+      return inTime;
   orderBy([](const Interval &i) { return -double(i.bytes); });
   std::vector<uint32_t> bySize = order;
   Placement best = placer.place(order, "largest first");
+  if (many)
+    return best;
   auto tryOrder = [&](const char *strategy) {
     if (best.failed.empty())
       return;

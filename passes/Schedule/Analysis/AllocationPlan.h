@@ -24,7 +24,8 @@ struct Placement {
   const char *strategy = "";
 };
 
-/// Places byte ranges: best fit, the largest first; other orders, then repairs, when that exceeds the capacity.
+/// Places byte ranges: best fit, the largest first; other orders, then repairs, when that exceeds the capacity. Very many
+/// ranges are placed in the order of time first, which is cheaper.
 Placement placeRanges(llvm::ArrayRef<Interval> intervals, uint64_t capacity, uint64_t alignment);
 /// Places runs of banks in the order of time, each on the banks released longest ago. Addresses are bank numbers and
 /// `Interval::bytes` counts banks.

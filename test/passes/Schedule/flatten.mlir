@@ -74,6 +74,8 @@ func.func @calls() {
 // CHECK: trn.tensor_reduce {{.*}}aps = [#trn.ap<count = 128, dims = {{\[}}[1, 4]]>, #trn.ap<count = 128, dims = {{\[}}[6, 4], [1, 6]]>]
 // CHECK-NOT: axes
 func.func @reduce() {
+  // A constant that nothing indexes with is left behind.
+  %unused = arith.constant 0.0 : f32
   %x = memref.alloc() : memref<128x4x2x3xf32, #trn.sbuf>
   %y = memref.alloc() : memref<128x4xf32, #trn.sbuf>
   trn.tensor_reduce outs(%y : memref<128x4xf32, #trn.sbuf>) ins(%x : memref<128x4x2x3xf32, #trn.sbuf>)

@@ -70,6 +70,20 @@ TEST(PlaceRanges, TightCapacityIsRepairedOrReported) {
   EXPECT_GE(fits, 15u) << "5 % above the live peak is usually enough";
 }
 
+TEST(PlaceRanges, VeryManyRangesArePlacedInTime) {
+  std::mt19937 random(9);
+  std::vector<Interval> intervals;
+  for (unsigned i = 0; i < 10000; ++i) {
+    Ticks begin = i * 10 + random() % 50;
+    intervals.push_back({4 + random() % 900, begin, begin + 1 + Ticks(random() % 2000)});
+  }
+  uint64_t capacity = livePeak(intervals) * 3 / 2;
+  Placement placement = placeRanges(intervals, capacity, 32);
+  EXPECT_TRUE(placement.failed.empty());
+  EXPECT_STREQ(placement.strategy, "in time");
+  expectDisjoint(intervals, placement, capacity);
+}
+
 TEST(PlaceRanges, WhatCannotFitIsReported) {
   Placement placement = placeRanges({{64, 0, 10}, {64, 5, 15}}, 100, 32);
   EXPECT_EQ(placement.failed.size(), 1u);
