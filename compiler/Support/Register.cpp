@@ -10,6 +10,7 @@
 #include "passes/Graph/Passes.h"
 #include "passes/Schedule/Passes.h"
 #include "passes/Select/Passes.h"
+#include "passes/Tensor/Passes.h"
 #include "passes/Tile/SchedulePasses.h"
 #include "passes/Verify/Passes.h"
 
@@ -31,6 +32,8 @@ void registerPasses() {
   registerSelectPasses();
   registerSelectPipeline();
   registerGraphPasses();
+  registerTensorPasses();
+  registerTensorPipeline();
   registerTrnSchedulePasses();
   registerTrnVerifyPasses();
 }

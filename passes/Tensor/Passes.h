@@ -19,6 +19,8 @@ struct TensorPipelineOptions {
 
 /// From stage `graph` to stage `tensor`.
 void buildTensorPipeline(mlir::OpPassManager &manager, const TensorPipelineOptions &options = {});
+/// The pipeline as `graph-to-tensor`, for textual pipelines.
+void registerTensorPipeline();
 
 #define GEN_PASS_REGISTRATION
 #include "passes/Tensor/Passes.h.inc"

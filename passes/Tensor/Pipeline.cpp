@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Tensor/Passes.h"
 
@@ -27,4 +29,18 @@ void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOption
   function.addPass(createSimplifyMovementPass());
   function.addPass(createFuseElementwisePass());
   function.addPass(createCSEPass());
+}
+
+namespace {
+struct Options : PassPipelineOptions<Options> {
+  Option<std::string> autoCast{*this, "auto-cast", llvm::cl::desc("none, matmult or all"), llvm::cl::init("none")};
+  Option<std::string> autoCastType{*this, "auto-cast-type", llvm::cl::desc("bf16 or fp16"), llvm::cl::init("bf16")};
+};
+} // namespace
+
+void trn::registerTensorPipeline() {
+  PassPipelineRegistration<Options>("graph-to-tensor", "All passes from stage graph to stage tensor",
+                                    [](OpPassManager &manager, const Options &options) {
+                                      buildTensorPipeline(manager, {options.autoCast, options.autoCastType});
+                                    });
 }

@@ -1,7 +1,7 @@
 //===- SimplifyMovement.cpp - fewer reshapes, transposes, slices ----------===//
-// Owns the choice of which reshapes move; the rewrites are upstream's. A reshape that only adds dimensions of extent 1 moves
-// behind the map that reads it, until it meets its opposite or an operation that needs it. Transposes stay where they are
-// unless they cancel: the layout reads them through indexing maps.
+// Owns the choice of which reshapes move; the rewrites are upstream's. A reshape that only adds dimensions of extent 1
+// moves behind the map that reads it, until it meets its opposite or an operation that needs it. Transposes stay where
+// they are unless they cancel: the layout reads them through indexing maps.
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
