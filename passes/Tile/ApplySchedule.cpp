@@ -27,6 +27,20 @@ SmallVector<OpFoldResult> asSizes(OpBuilder &builder, ArrayRef<int64_t> sizes) {
   return llvm::map_to_vector(sizes, [&](int64_t size) -> OpFoldResult { return builder.getIndexAttr(size); });
 }
 
+/// Parts of a split root that write a slice of a slice would, once slices are merged, no longer write into each other's
+/// result, and bufferisation would copy. A fresh destination keeps the chain; tile-reuse-destinations removes it.
+void useFreshDestination(RewriterBase &rewriter, linalg::LinalgOp root) {
+  OpOperand *init = root.getDpsInitOperand(0);
+  auto type = cast<RankedTensorType>(init->get().getType());
+  if (!init->get().getDefiningOp<tensor::ExtractSliceOp>() || root.payloadUsesValueFromOperand(init) ||
+      root.getNumReductionLoops() != 0)
+    return;
+  rewriter.setInsertionPoint(root);
+  Value fresh = tensor::EmptyOp::create(rewriter, root.getLoc(), type.getShape(), type.getElementType(),
+                                        type.getEncoding());
+  rewriter.modifyOpInPlace(root, [&] { init->set(fresh); });
+}
+
 /// Splits the root along every loop that its tile does not divide, so that each part has static tiles.
 SmallVector<RootPart> splitRagged(RewriterBase &rewriter, TileNest &nest) {
   SmallVector<RootPart> parts = {{cast<TilingInterface>(nest.root.getOperation()), nest.tileSizes}};
@@ -35,6 +49,7 @@ SmallVector<RootPart> splitRagged(RewriterBase &rewriter, TileNest &nest) {
     int64_t tile = nest.tileSizes[loop];
     if (tile == 0 || range % tile == 0)
       continue;
+    useFreshDestination(rewriter, nest.root);
     SmallVector<RootPart> split;
     for (RootPart &part : parts) {
       rewriter.setInsertionPoint(part.op);
