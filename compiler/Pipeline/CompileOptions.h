@@ -31,6 +31,7 @@ struct CompileOptions {
 
   bool embedIr = false;    ///< keep the IR of stage `tensor` in the executable
   bool timing = false;     ///< print the time of every pass to stderr
+  bool verifyEachPass = false; ///< verify the IR after every pass, not only at stages (tests)
   bool printPlans = false; ///< print the planners' plans (explain)
 };
 

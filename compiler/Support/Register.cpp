@@ -25,15 +25,16 @@ void registerDialects(mlir::DialectRegistry &registry) {
 
 void registerPasses() {
   mlir::registerAllPasses();
+  registerGraphPasses();
+  registerTensorPasses();
+  registerTensorPipeline();
+  registerTileLayoutPasses();
   registerTileSchedulePasses();
   registerTilePipeline();
   registerBufferPasses();
   registerBufferPipeline();
   registerSelectPasses();
   registerSelectPipeline();
-  registerGraphPasses();
-  registerTensorPasses();
-  registerTensorPipeline();
   registerTrnSchedulePasses();
   registerTrnVerifyPasses();
 }

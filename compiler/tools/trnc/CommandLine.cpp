@@ -2,7 +2,7 @@
 #include "compiler/tools/trnc/CommandLine.h"
 #include "dialects/Trn/ISA/ISA.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/StringSaver.h"
@@ -32,9 +32,15 @@ constexpr OptTable::Info kInfos[] = {
 #undef OPTION
 };
 
+class Table : public GenericOptTable {
+public:
+  Table()
+      : GenericOptTable(OptionStrTable, OptionPrefixesTable, kInfos, /*IgnoreCase=*/false, OptionSubCommands,
+                        OptionSubCommandIDsTable) {}
+};
+
 const OptTable &table() {
-  static const GenericOptTable kTable(OptionStrTable, OptionPrefixesTable, kInfos, /*IgnoreCase=*/false,
-                                      OptionSubCommands, OptionSubCommandIDsTable);
+  static const Table kTable;
   return kTable;
 }
 

@@ -1,0 +1,230 @@
+//===- Compiler.cpp - from a file to an executable, stage by stage --------===//
+#include "compiler/Pipeline/Compiler.h"
+#include "compiler/Import/Import.h"
+#include "compiler/Pipeline/ModelWork.h"
+#include "compiler/Support/Register.h"
+#include "passes/Buffer/BufferedContract.h"
+#include "passes/Buffer/Passes.h"
+#include "passes/Encode/Encode.h"
+#include "passes/Graph/Passes.h"
+#include "passes/Schedule/Passes.h"
+#include "passes/Select/Passes.h"
+#include "passes/Select/SelectedContract.h"
+#include "passes/Tensor/Passes.h"
+#include "passes/Tile/GroupedContract.h"
+#include "passes/Tile/LayoutPasses.h"
+#include "passes/Tile/SchedulePasses.h"
+#include "passes/Verify/Contracts.h"
+#include "runtime/src/TensorFile.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace trn {
+
+//===----------------------------------------------------------------------===//
+// The order of the passes
+//===----------------------------------------------------------------------===//
+
+/// Appends the passes that lead from the stage before `stage` to `stage`.
+static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions &options) {
+  switch (stage) {
+  case Stage::Imported:
+  case Stage::Encoded:
+    return;
+  case Stage::Graph:
+    return buildGraphPipeline(manager);
+  case Stage::Tensor:
+    return buildTensorPipeline(manager);
+  case Stage::Grouped:
+    return addLayoutPasses(manager);
+  case Stage::Tiled:
+    return buildTilePipeline(manager);
+  case Stage::Buffered:
+    return buildBufferPipeline(manager);
+  case Stage::Selected:
+    return buildSelectPipeline(manager, options.target);
+  case Stage::Scheduled:
+    manager.addPass(createTrnFlatten());
+    manager.addPass(createTrnSplitBuffers());
+    manager.addPass(createTrnAssignEngines({options.target}));
+    manager.addPass(createTrnSchedule({options.target, options.printPlans}));
+    return;
+  case Stage::Allocated:
+    manager.addPass(createTrnAllocate({options.target, options.printPlans}));
+    return;
+  case Stage::Synced:
+    manager.addPass(createTrnInsertSync({options.target, options.printPlans}));
+    return;
+  }
+}
+
+/// Checks what holds at `stage` beyond the verifiers of the operations.
+static LogicalResult checkContract(Stage stage, ModuleOp module, const isa::DeviceInfo &device) {
+  switch (stage) {
+  case Stage::Grouped:
+    return verifyGrouped(module);
+  case Stage::Buffered:
+    return verifyBuffered(module);
+  case Stage::Selected:
+    return verifySelected(module);
+  case Stage::Scheduled:
+    return verifyScheduled(module, device);
+  case Stage::Allocated:
+    return verifyAllocated(module, device);
+  case Stage::Synced:
+    return verifySynced(module, device);
+  default:
+    return success();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Compiler
+//===----------------------------------------------------------------------===//
+
+Compiler::Compiler(CompileOptions options) : options_(std::move(options)) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  context_ = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context_->allowUnregisteredDialects(false);
+  loadImportDialects(*context_);
+  collector_ = std::make_unique<DiagnosticCollector>(context_.get(), problems_, options_.printPlans);
+}
+
+Compiler::~Compiler() { module_ = {}; }
+
+void Compiler::error(const std::string &reason, const std::string &hint) {
+  Problem problem;
+  problem.reason = reason;
+  problem.hint = hint;
+  problems_.add(problem);
+}
+
+LogicalResult Compiler::fail(Failure failure) {
+  failure_ = failure;
+  return failure_ == Failure::None ? success() : llvm::failure();
+}
+
+static FailureOr<ImportOptions> importOptions(const CompileOptions &options, Diagnostics &problems) {
+  ImportOptions result;
+  result.dims = options.dims;
+  result.shapes = options.shapes;
+  result.allowExternalLinks = options.allowExternalLinks;
+  bool ok = true;
+  for (const auto &[name, file] : options.constInputs) {
+    absl::StatusOr<rt::TensorFile> read = rt::readTensorFile(file);
+    if (!read.ok() || read->tensors.size() != 1) {
+      Problem problem;
+      problem.kind = Problem::Kind::Broken;
+      problem.reason = read.ok() ? "'" + file + "' does not hold exactly one tensor" : std::string(read.status().message());
+      problems.add(problem);
+      ok = false;
+      continue;
+    }
+    const rt::HostTensor &tensor = read->tensors.front();
+    result.constInputs[name] = {static_cast<int32_t>(tensor.type), tensor.shape,
+                                std::string(tensor.bytes.begin(), tensor.bytes.end())};
+  }
+  if (!ok)
+    return failure();
+  return result;
+}
+
+/// The exit code's family of an importer's problems: a broken file weighs more than an unsupported operator.
+static Compiler::Failure importFailure(const Diagnostics &problems) {
+  for (const Problem &problem : problems.problems())
+    if (problem.severity == Problem::Severity::Error && problem.kind == Problem::Kind::Broken)
+      return Compiler::Failure::BadInput;
+  return Compiler::Failure::Unsupported;
+}
+
+LogicalResult Compiler::open(const std::string &path, std::optional<Stage> startFrom) {
+  if (llvm::StringRef(path).ends_with(".mlir")) {
+    llvm::SourceMgr sources;
+    ParserConfig config(context_.get());
+    module_ = parseSourceFile<ModuleOp>(path, sources, config);
+    stage_ = startFrom.value_or(Stage::Selected);
+    if (module_)
+      return success();
+    if (problems_.problems().empty())
+      error("'" + path + "' cannot be read");
+    return fail(Failure::BadInput);
+  }
+  FailureOr<ImportOptions> import = importOptions(options_, problems_);
+  if (llvm::failed(import))
+    return fail(Failure::BadInput);
+  FailureOr<OwningOpRef<ModuleOp>> imported = importModel(*context_, path, *import, problems_);
+  if (llvm::failed(imported) || problems_.hasErrors())
+    return fail(importFailure(problems_));
+  module_ = std::move(*imported);
+  stage_ = Stage::Imported;
+  return success();
+}
+
+void Compiler::adopt(OwningOpRef<ModuleOp> module, Stage stage) {
+  module_ = std::move(module);
+  stage_ = stage;
+}
+
+LogicalResult Compiler::advance(Stage stage) {
+  const isa::DeviceInfo *device = isa::device(options_.target);
+  if (!device) {
+    error("unknown target '" + options_.target + "'", "'trnc targets' lists the devices");
+    return fail(Failure::Unsupported);
+  }
+  for (Stage next : allStages()) {
+    if (next <= stage_ || next > stage || next == Stage::Encoded)
+      continue;
+    PassManager manager(context_.get(), ModuleOp::getOperationName());
+    if (options_.timing)
+      manager.enableTiming();
+    // Dumps are verified once, at the border of the stage; checking after every pass is for tests.
+    manager.enableVerifier(options_.verifyEachPass);
+    addPasses(next, manager, options_);
+    bool passed = succeeded(manager.run(*module_));
+    // A diagnostic of a pass is about the model; a module that breaks a contract is a defect of ours.
+    if (!passed || problems_.hasErrors()) {
+      if (!problems_.hasErrors())
+        error("stage '" + stageName(next).str() + "' failed without a reason; this is a defect of the compiler");
+      return fail(Failure::Unsupported);
+    }
+    if (llvm::failed(verify(*module_)) || llvm::failed(checkContract(next, *module_, *device))) {
+      error("the module breaks the contract of stage '" + stageName(next).str() + "'",
+            "this is a defect of the compiler; please report it with the model");
+      return fail(Failure::Internal);
+    }
+    stage_ = next;
+    if (next == Stage::Tensor)
+      modelMacs_ = modelMacs(*module_);
+    if (observer)
+      observer(next, *module_);
+  }
+  return success();
+}
+
+FailureOr<exe::Executable> Compiler::encode() {
+  EncodeOptions encode;
+  encode.target = options_.target;
+  encode.keepIr = options_.embedIr;
+  encode.build["compiler"] = "trn-mlir " TRN_VERSION;
+  encode.build["auto_cast"] =
+      options_.autoCast == AutoCast::None ? "none" : options_.autoCast == AutoCast::All ? "all" : "matmult";
+  if (options_.autoCast != AutoCast::None)
+    encode.build["auto_cast_type"] = options_.autoCastType == AutoCastType::FP16 ? "fp16" : "bf16";
+  encode.build["opt_level"] = std::to_string(options_.optLevel);
+  if (modelMacs_)
+    encode.build["model_macs"] = std::to_string(modelMacs_);
+  FailureOr<exe::Executable> executable = encodeModule(*module_, encode);
+  if (llvm::failed(executable)) {
+    (void)fail(Failure::Internal);
+    return llvm::failure();
+  }
+  stage_ = Stage::Encoded;
+  return executable;
+}
+
+} // namespace trn

@@ -1,0 +1,66 @@
+//===- Compiler.h - from a file to an executable, stage by stage ----------===//
+//
+// Owns the order of the stages of one compilation: how a file becomes a module, which passes lead from a stage to the
+// next, and that each stage's contract holds at its border. Everything that compiles (trnc, the C API, tests) goes
+// through this class. Problems are collected, never printed; all of them carry the ONNX node when there is one.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "compiler/Pipeline/CompileOptions.h"
+#include "compiler/Pipeline/Stages.h"
+#include "compiler/Support/Problems.h"
+#include "runtime/executable/Executable.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <functional>
+
+namespace trn {
+
+class Compiler {
+public:
+  explicit Compiler(CompileOptions options);
+  ~Compiler();
+
+  mlir::MLIRContext &context() { return *context_; }
+  const CompileOptions &options() const { return options_; }
+
+  /// Reads a .onnx model (then at stage `imported`) or a .mlir module. A .mlir module is at `startFrom`, or at
+  /// `selected` when nothing is said: a kernel. Fails with problems.
+  mlir::LogicalResult open(const std::string &path, std::optional<Stage> startFrom);
+  /// Takes over a module that is at `stage`.
+  void adopt(mlir::OwningOpRef<mlir::ModuleOp> module, Stage stage);
+
+  /// Runs the stages behind the current one up to and including `stage` (at most `synced`; `encoded` is `encode`).
+  /// After each stage its contract is checked and `observer`, when set, is called. Stops at the first stage with errors.
+  mlir::LogicalResult advance(Stage stage);
+  /// Called after each stage that `advance` reaches, the current one excluded.
+  std::function<void(Stage, mlir::ModuleOp)> observer;
+
+  /// The executable of a module at stage `synced`. Its weights read from the module's resources, so the compiler must
+  /// outlive it.
+  mlir::FailureOr<exe::Executable> encode();
+
+  mlir::ModuleOp module() { return *module_; }
+  Stage stage() const { return stage_; }
+  const Diagnostics &problems() const { return problems_; }
+
+  /// What kind of failure the problems are: the driver's exit code follows from it.
+  enum class Failure { None, Unsupported, BadInput, Internal };
+  Failure failure() const { return failure_; }
+
+private:
+  mlir::LogicalResult fail(Failure failure);
+  void error(const std::string &reason, const std::string &hint = "");
+
+  CompileOptions options_;
+  std::unique_ptr<mlir::MLIRContext> context_;
+  Diagnostics problems_;
+  std::unique_ptr<DiagnosticCollector> collector_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  Stage stage_ = Stage::Imported;
+  Failure failure_ = Failure::None;
+  uint64_t modelMacs_ = 0;
+};
+
+} // namespace trn

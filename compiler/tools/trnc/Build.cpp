@@ -1,0 +1,121 @@
+//===- Build.cpp - executables for the commands ---------------------------===//
+#include "compiler/tools/trnc/Build.h"
+#include "runtime/executable/ExecutableFile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace trn::driver {
+
+CompileOptions compileOptions(CommandLine &line) {
+  CompileOptions options;
+  std::vector<llvm::StringRef> targets;
+  for (const isa::DeviceInfo *device : isa::allDevices())
+    targets.push_back(device->name);
+  options.target = line.choice(OPT_target, options.target, targets);
+  if (line.value(OPT_lnc, line.value(OPT_logical_nc_config, "1")) != "1")
+    line.problem("logical cores of two physical cores are not supported; use --lnc 1");
+  options.optLevel = static_cast<unsigned>(line.has(OPT_O) ? line.integer(OPT_O, 2, 1, 3)
+                                                           : line.integer(OPT_optlevel, 2, 1, 3));
+  std::string cast = line.choice(OPT_auto_cast, "none", {"none", "matmult", "all"});
+  options.autoCast = cast == "none" ? AutoCast::None : cast == "all" ? AutoCast::All : AutoCast::Matmult;
+  options.autoCastType = line.choice(OPT_auto_cast_type, "bf16", {"bf16", "fp16"}) == "fp16" ? AutoCastType::FP16
+                                                                                             : AutoCastType::BF16;
+  options.allowExternalLinks = line.choice(OPT_weights_links, "deny", {"allow", "deny"}) == "allow";
+  options.embedIr = line.has(OPT_embed_ir);
+  options.timing = line.has(OPT_timing);
+  for (const auto &[name, value] : line.pairs(OPT_dim)) {
+    int64_t number;
+    if (llvm::StringRef(value).getAsInteger(10, number) || number < 0)
+      line.problem(llvm::formatv("option '--dim': expected a number >= 0 for '{0}' but got '{1}'", name, value).str());
+    else
+      options.dims[name] = number;
+  }
+  for (const auto &[name, value] : line.pairs(OPT_shape)) {
+    llvm::SmallVector<llvm::StringRef> parts;
+    llvm::StringRef(value).split(parts, 'x');
+    std::vector<int64_t> shape(parts.size());
+    bool good = true;
+    for (size_t i = 0; i < parts.size(); ++i)
+      good &= !parts[i].getAsInteger(10, shape[i]) && shape[i] >= 0;
+    if (good)
+      options.shapes[name] = shape;
+    else
+      line.problem(llvm::formatv("option '--shape': expected sizes like 1x3x48x320 for '{0}' but got '{1}'", name, value)
+                       .str());
+  }
+  for (const NamedFile &file : line.namedFiles(OPT_const_input))
+    options.constInputs[file.name] = file.file;
+  return options;
+}
+
+void printError(const std::string &text) { llvm::errs() << "error: " << text << "\n"; }
+
+void printProblems(const std::string &file, const Diagnostics &problems, bool remarks) {
+  for (const Problem &problem : problems.problems()) {
+    if (problem.severity == Problem::Severity::Remark && !remarks)
+      continue;
+    llvm::errs() << problem.severityName() << ": " << (problem.node.empty() ? file + ": " : "") << problem.str() << "\n";
+  }
+}
+
+int exitCodeOf(Compiler::Failure failure) {
+  switch (failure) {
+  case Compiler::Failure::None:
+    return kOk;
+  case Compiler::Failure::Unsupported:
+    return kUnsupported;
+  case Compiler::Failure::BadInput:
+    return kBadInput;
+  case Compiler::Failure::Internal:
+    return kInternal;
+  }
+  return kInternal;
+}
+
+std::optional<Stage> startStage(CommandLine &line) {
+  if (!line.has(OPT_start_from))
+    return std::nullopt;
+  std::optional<Stage> stage = parseStage(line.value(OPT_start_from));
+  if (!stage)
+    line.problem("option '--start-from': expected one of " +
+                 llvm::join(llvm::map_range(allStages(), [](Stage s) { return stageName(s).str(); }), ", ") +
+                 " but got '" + line.value(OPT_start_from) + "'");
+  return stage;
+}
+
+int obtainExecutable(CommandLine &line, const std::string &file, const CompileOptions &options, Built &built) {
+  if (llvm::StringRef(file).ends_with(".trnx")) {
+    absl::StatusOr<std::shared_ptr<const exe::Executable>> loaded = exe::loadExecutable(file);
+    if (!loaded.ok()) {
+      printError(std::string(loaded.status().message()));
+      return kBadInput;
+    }
+    built.executable = std::move(*loaded);
+    return kOk;
+  }
+  std::optional<Stage> start = startStage(line);
+  built.compiler = std::make_unique<Compiler>(options);
+  Compiler &compiler = *built.compiler;
+  if (llvm::failed(compiler.open(file, start)) || llvm::failed(compiler.advance(Stage::Synced))) {
+    printProblems(file, compiler.problems());
+    return exitCodeOf(compiler.failure());
+  }
+  mlir::FailureOr<exe::Executable> encoded = compiler.encode();
+  printProblems(file, compiler.problems());
+  if (llvm::failed(encoded))
+    return exitCodeOf(compiler.failure());
+  // What runs needs its weights in memory.
+  auto weights = std::make_shared<std::vector<uint8_t>>(encoded->weights.bytes);
+  if (!weights->empty() && !encoded->weights.read(0, weights->data(), weights->size())) {
+    printError("the weights of '" + file + "' cannot be read");
+    return kBadInput;
+  }
+  encoded->weights.data = weights->data();
+  encoded->weights.owner = weights;
+  built.executable = std::make_shared<const exe::Executable>(std::move(*encoded));
+  return kOk;
+}
+
+} // namespace trn::driver

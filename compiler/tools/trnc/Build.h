@@ -1,0 +1,37 @@
+//===- Build.h - executables for the commands -----------------------------===//
+//
+// Owns the way from a file on the command line to an executable: a .trnx is loaded, everything else is compiled with the
+// options of the call. Prints problems and knows the exit code that they mean.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "compiler/Pipeline/Compiler.h"
+#include "compiler/tools/trnc/CommandLine.h"
+
+namespace trn::driver {
+
+/// The compile options of a call; usage problems are recorded in `line`.
+CompileOptions compileOptions(CommandLine &line);
+
+/// Prints problems to standard error: the severity, the model file, the node, the reason, the way out.
+void printProblems(const std::string &file, const Diagnostics &problems, bool remarks = false);
+/// One line on standard error.
+void printError(const std::string &text);
+
+/// The exit code that a compiler's failure means.
+int exitCodeOf(Compiler::Failure failure);
+
+/// An executable and what keeps it alive.
+struct Built {
+  std::unique_ptr<Compiler> compiler; ///< null when loaded from a file
+  std::shared_ptr<const exe::Executable> executable;
+};
+
+/// Compiles or loads `file`. Weights of a compiled executable lie in memory. Returns kOk, or the exit code with the
+/// problems printed.
+int obtainExecutable(CommandLine &line, const std::string &file, const CompileOptions &options, Built &built);
+
+/// The stage that a .mlir input is at (--start-from); a usage problem when it is none.
+std::optional<Stage> startStage(CommandLine &line);
+
+} // namespace trn::driver

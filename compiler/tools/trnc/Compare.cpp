@@ -1,0 +1,112 @@
+//===- Compare.cpp - are two tensors the same within a tolerance? ---------===//
+#include "compiler/tools/trnc/Compare.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+#include <cstring>
+
+namespace trn::driver {
+
+using rt::DataType;
+
+template <class T> static double read(const uint8_t *at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return static_cast<double>(value);
+}
+
+static double readFloat(const llvm::fltSemantics &semantics, uint64_t bits, unsigned width) {
+  llvm::APFloat value(semantics, llvm::APInt(width, bits));
+  bool lost;
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+  return value.convertToDouble();
+}
+
+static double element(const rt::HostTensor &tensor, int64_t i) {
+  const uint8_t *at = tensor.bytes.data() + i * rt::byteSize(tensor.type);
+  switch (tensor.type) {
+  case DataType::Float32:
+    return read<float>(at);
+  case DataType::Float64:
+    return read<double>(at);
+  case DataType::Int8:
+    return read<int8_t>(at);
+  case DataType::UInt8:
+  case DataType::Bool:
+    return read<uint8_t>(at);
+  case DataType::Int16:
+    return read<int16_t>(at);
+  case DataType::UInt16:
+    return read<uint16_t>(at);
+  case DataType::Int32:
+    return read<int32_t>(at);
+  case DataType::UInt32:
+    return read<uint32_t>(at);
+  case DataType::Int64:
+    return read<int64_t>(at);
+  case DataType::UInt64:
+    return read<uint64_t>(at);
+  case DataType::Float16:
+    return readFloat(llvm::APFloat::IEEEhalf(), static_cast<uint64_t>(read<uint16_t>(at)), 16);
+  case DataType::BFloat16:
+    return readFloat(llvm::APFloat::BFloat(), static_cast<uint64_t>(read<uint16_t>(at)), 16);
+  case DataType::Float8E4M3FN:
+    return readFloat(llvm::APFloat::Float8E4M3FN(), *at, 8);
+  case DataType::Float8E5M2:
+    return readFloat(llvm::APFloat::Float8E5M2(), *at, 8);
+  case DataType::Undefined:
+    return 0;
+  }
+  return 0;
+}
+
+std::vector<double> asDoubles(const rt::HostTensor &tensor) {
+  std::vector<double> values(tensor.elements());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = element(tensor, static_cast<int64_t>(i));
+  return values;
+}
+
+Comparison compare(const rt::HostTensor &got, const rt::HostTensor &want, double rtol, double atol) {
+  Comparison result;
+  auto describe = [](const rt::HostTensor &tensor) {
+    std::string text = rt::dataTypeName(tensor.type);
+    for (size_t i = 0; i < tensor.shape.size(); ++i)
+      text += (i ? "x" : " ") + std::to_string(tensor.shape[i]);
+    return text;
+  };
+  if (got.type != want.type || got.shape != want.shape) {
+    result.text = "expected " + describe(want) + " but got " + describe(got);
+    return result;
+  }
+  int64_t first = -1;
+  double firstGot = 0, firstWant = 0;
+  for (int64_t i = 0; i < want.elements(); ++i) {
+    double a = element(got, i), b = element(want, i);
+    if (std::isfinite(b))
+      result.largestValue = std::fmax(result.largestValue, std::fabs(b));
+    if (a == b || (std::isnan(a) && std::isnan(b)))
+      continue;
+    double difference = std::fabs(a - b);
+    if (std::isfinite(difference))
+      result.largestDifference = std::fmax(result.largestDifference, difference);
+    if (difference <= atol + rtol * std::fabs(b))
+      continue;
+    if (result.wrong++ == 0) {
+      first = i;
+      firstGot = a;
+      firstWant = b;
+    }
+  }
+  result.equal = result.wrong == 0;
+  result.text = llvm::formatv("largest difference {0:e2}, largest value {1:e2}", result.largestDifference,
+                              result.largestValue)
+                    .str();
+  if (!result.equal)
+    result.text += llvm::formatv("; {0} of {1} elements outside the tolerance, first at {2}: expected {3} but got {4}",
+                                 result.wrong, want.elements(), first, firstWant, firstGot)
+                       .str();
+  return result;
+}
+
+} // namespace trn::driver

@@ -1,0 +1,107 @@
+//===- Compile.cpp - trnc compile -----------------------------------------===//
+#include "compiler/tools/trnc/Build.h"
+#include "compiler/tools/trnc/Commands.h"
+#include "runtime/executable/ExecutableFile.h"
+#include "mlir/IR/AsmState.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+namespace trn::driver {
+
+/// Writes the module's text, with locations, so that a reload loses nothing; "-" is standard output.
+static int writeModule(mlir::ModuleOp module, const std::string &path) {
+  std::error_code error;
+  llvm::ToolOutputFile out(path, error, llvm::sys::fs::OF_None);
+  if (error) {
+    printError("'" + path + "': " + error.message());
+    return kBadInput;
+  }
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
+  module->print(out.os(), flags);
+  out.os() << "\n";
+  out.os().flush();
+  if (out.os().has_error()) {
+    printError("'" + path + "': " + out.os().error().message());
+    out.os().clear_error();
+    return kBadInput;
+  }
+  out.keep();
+  return kOk;
+}
+
+static std::string defaultOutput(const std::string &file, llvm::StringRef ending) {
+  llvm::SmallString<128> path(llvm::sys::path::filename(file));
+  llvm::sys::path::replace_extension(path, ending);
+  return path.str().str();
+}
+
+static void report(CommandLine &line, const exe::Executable &executable, const std::string &output, double seconds) {
+  size_t commands = 0;
+  for (const exe::Program &program : executable.programs)
+    commands += program.commands.size();
+  if (line.has(OPT_json)) {
+    llvm::json::Object build;
+    for (const auto &[key, value] : executable.build)
+      build[key] = value;
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object{
+                                               {"output", output},
+                                               {"device", executable.device},
+                                               {"instructions", static_cast<int64_t>(commands)},
+                                               {"weight_bytes", static_cast<int64_t>(executable.weights.bytes)},
+                                               {"compile_seconds", seconds},
+                                               {"build", std::move(build)}}))
+                 << "\n";
+  } else if (!line.has(OPT_quiet)) {
+    llvm::outs() << llvm::formatv("{0}: {1} instructions, {2:f1} MB of weights for {3}, compiled in {4:f2} s\n", output,
+                                  commands, static_cast<double>(executable.weights.bytes) / 1e6, executable.device,
+                                  seconds);
+  }
+}
+
+int runCompile(CommandLine &line) {
+  CompileOptions options = compileOptions(line);
+  std::string file = line.file();
+  std::optional<Stage> start = startStage(line);
+  std::optional<Stage> stop;
+  if (line.has(OPT_stop_after) && !(stop = parseStage(line.value(OPT_stop_after))))
+    line.problem("option '--stop-after': '" + line.value(OPT_stop_after) + "' is not a stage");
+  bool dump = stop && *stop != Stage::Encoded;
+  std::string output =
+      line.value(OPT_o, line.value(OPT_output, defaultOutput(file, dump ? "mlir" : "trnx")));
+  if (llvm::StringRef(file).ends_with(".trnx"))
+    line.problem("'" + file + "' is compiled already; 'trnc run' and 'trnc inspect' take it");
+  if (output == file)
+    line.problem("the output would overwrite the input '" + file + "'");
+  if (line.reportProblems("trnc compile"))
+    return kUsage;
+
+  auto begin = std::chrono::steady_clock::now();
+  Compiler compiler(options);
+  Stage last = dump ? *stop : Stage::Synced;
+  if (llvm::failed(compiler.open(file, start)) || llvm::failed(compiler.advance(last))) {
+    printProblems(file, compiler.problems());
+    return exitCodeOf(compiler.failure());
+  }
+  if (dump) {
+    printProblems(file, compiler.problems());
+    return writeModule(compiler.module(), output);
+  }
+  mlir::FailureOr<exe::Executable> executable = compiler.encode();
+  printProblems(file, compiler.problems());
+  if (llvm::failed(executable))
+    return exitCodeOf(compiler.failure());
+  if (absl::Status status = exe::writeExecutable(*executable, output); !status.ok()) {
+    printError(std::string(status.message()));
+    return absl::IsInvalidArgument(status) ? kInternal : kBadInput;
+  }
+  report(line, *executable, output,
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return kOk;
+}
+
+} // namespace trn::driver

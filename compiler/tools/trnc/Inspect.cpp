@@ -1,0 +1,142 @@
+//===- Inspect.cpp - trnc inspect -----------------------------------------===//
+#include "compiler/tools/trnc/Build.h"
+#include "compiler/tools/trnc/Commands.h"
+#include "dialects/ONNX/OpRecords.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/executable/ExecutableFile.h"
+#include "runtime/src/HostTypes.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace trn::driver {
+
+static std::string shapeText(llvm::ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t dim : shape)
+    text += (text.empty() ? "" : "x") + (dim == mlir::ShapedType::kDynamic ? std::string("?") : std::to_string(dim));
+  return text.empty() ? "scalar" : text;
+}
+
+static const char *kindName(exe::BufferKind kind) {
+  const char *names[] = {"input", "output", "weight", "scratch"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+static int inspectExecutable(CommandLine &line, const std::string &file) {
+  absl::StatusOr<std::shared_ptr<const exe::Executable>> loaded = exe::loadExecutable(file);
+  if (!loaded.ok()) {
+    printError(std::string(loaded.status().message()));
+    return kBadInput;
+  }
+  const exe::Executable &executable = **loaded;
+  llvm::json::Array buffers;
+  llvm::json::Object engines, build;
+  int64_t perKind[4] = {};
+  for (const exe::Buffer &buffer : executable.buffers) {
+    perKind[static_cast<unsigned>(buffer.kind)] += static_cast<int64_t>(buffer.bytes);
+    bool io = buffer.kind == exe::BufferKind::Input || buffer.kind == exe::BufferKind::Output;
+    if (io || line.has(OPT_sections))
+      buffers.push_back(llvm::json::Object{{"name", buffer.name},
+                                           {"kind", kindName(buffer.kind)},
+                                           {"type", rt::dataTypeName(rt::hostType(buffer.hostDtype))},
+                                           {"device_type", isa::name(buffer.dtype)},
+                                           {"shape", llvm::json::Array(buffer.shape)},
+                                           {"bytes", static_cast<int64_t>(buffer.bytes)}});
+  }
+  for (const exe::Program &program : executable.programs)
+    engines[isa::name(program.engine)] = static_cast<int64_t>(program.commands.size());
+  for (const auto &[key, value] : executable.build)
+    build[key] = value;
+  llvm::raw_ostream &os = llvm::outs();
+  if (line.has(OPT_json)) {
+    os << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object{
+                                     {"device", executable.device},
+                                     {"build", std::move(build)},
+                                     {"buffers", std::move(buffers)},
+                                     {"instructions", std::move(engines)},
+                                     {"input_bytes", perKind[0]},
+                                     {"output_bytes", perKind[1]},
+                                     {"weight_bytes", perKind[2]},
+                                     {"scratch_bytes", perKind[3]},
+                                     {"library_kernels", llvm::json::Array()}}))
+       << "\n";
+    return kOk;
+  }
+  os << llvm::formatv("{0}: for {1}; weights {2} bytes, scratch {3} bytes\n", file, executable.device, perKind[2],
+                      perKind[3]);
+  for (const exe::Buffer &buffer : executable.buffers)
+    if (buffer.kind <= exe::BufferKind::Output || line.has(OPT_sections))
+      os << llvm::formatv("  {0,-8}'{1}' {2} {3}\n", kindName(buffer.kind), buffer.name,
+                          rt::dataTypeName(rt::hostType(buffer.hostDtype)), shapeText(buffer.shape));
+  for (const exe::Program &program : executable.programs)
+    os << llvm::formatv("  {0,-5}{1} commands\n", isa::name(program.engine), program.commands.size());
+  for (const auto &[key, value] : executable.build)
+    os << llvm::formatv("  {0}: {1}\n", key, value);
+  if (line.has(OPT_asm))
+    os << exe::disassembleExecutable(executable);
+  return kOk;
+}
+
+static llvm::json::Object valueInfo(llvm::StringRef name, mlir::Type type) {
+  auto shaped = mlir::cast<mlir::ShapedType>(type);
+  std::string element;
+  llvm::raw_string_ostream(element) << shaped.getElementType();
+  return llvm::json::Object{{"name", name}, {"shape", shapeText(shaped.hasRank() ? shaped.getShape() : llvm::ArrayRef<int64_t>())},
+                            {"type", element}};
+}
+
+static int inspectModel(CommandLine &line, const std::string &file, const CompileOptions &options) {
+  Compiler compiler(options);
+  if (llvm::failed(compiler.open(file, std::nullopt))) {
+    printProblems(file, compiler.problems());
+    return exitCodeOf(compiler.failure());
+  }
+  std::map<std::string, int64_t> histogram;
+  int64_t weights = 0;
+  compiler.module().walk([&](mlir::Operation *op) {
+    if (const onnx::OpRecord *record = onnx::lookupRecord(op))
+      ++histogram[record->name.str()];
+    else if (op->getName().getStringRef() == "onnx.weight" && op->getNumResults() == 1)
+      if (auto type = mlir::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType()))
+        weights += type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  });
+  auto main = compiler.module().lookupSymbol<mlir::func::FuncOp>("main");
+  llvm::json::Array inputs, outputs;
+  auto nameOf = [](mlir::Attribute name) { return name ? mlir::cast<mlir::StringAttr>(name).getValue() : ""; };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    inputs.push_back(valueInfo(nameOf(main.getArgAttr(i, "onnx.name")), main.getArgumentTypes()[i]));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    outputs.push_back(valueInfo(nameOf(main.getResultAttr(i, "onnx.name")), main.getResultTypes()[i]));
+  llvm::raw_ostream &os = llvm::outs();
+  if (line.has(OPT_json)) {
+    llvm::json::Object operators;
+    for (const auto &[name, count] : histogram)
+      operators[name] = count;
+    os << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object{{"inputs", std::move(inputs)},
+                                                                      {"outputs", std::move(outputs)},
+                                                                      {"operators", std::move(operators)},
+                                                                      {"weight_bytes", weights}}))
+       << "\n";
+    return kOk;
+  }
+  os << file << ": " << weights << " bytes of weights\n";
+  for (const auto &[kind, list] : {std::pair<const char *, llvm::json::Array &>{"input", inputs}, {"output", outputs}})
+    for (const llvm::json::Value &value : list)
+      os << llvm::formatv("  {0,-8}'{1}' {2} {3}\n", kind, value.getAsObject()->getString("name").value_or(""),
+                          value.getAsObject()->getString("type").value_or(""),
+                          value.getAsObject()->getString("shape").value_or(""));
+  for (const auto &[name, count] : histogram)
+    os << llvm::formatv("  {0,5} x {1}\n", count, name);
+  return kOk;
+}
+
+int runInspect(CommandLine &line) {
+  CompileOptions options = compileOptions(line);
+  std::string file = line.file();
+  if (line.reportProblems("trnc inspect"))
+    return kUsage;
+  return llvm::StringRef(file).ends_with(".trnx") ? inspectExecutable(line, file) : inspectModel(line, file, options);
+}
+
+} // namespace trn::driver

@@ -1,0 +1,20 @@
+//===- Profile.cpp - trnc profile -----------------------------------------===//
+#include "compiler/tools/trnc/Build.h"
+#include "compiler/tools/trnc/Commands.h"
+#include "compiler/tools/trnc/Reports.h"
+#include <cmath>
+
+namespace trn::driver {
+
+int runProfile(CommandLine &line) {
+  CompileOptions options = compileOptions(line);
+  std::string file = line.file();
+  if (line.reportProblems("trnc profile"))
+    return kUsage;
+  Built built;
+  if (int code = obtainExecutable(line, file, options, built))
+    return code;
+  return reportProfile(line, *built.executable, INFINITY);
+}
+
+} // namespace trn::driver

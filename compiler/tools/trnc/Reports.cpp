@@ -1,0 +1,75 @@
+//===- Reports.cpp - the modelled profile on the command line -------------===//
+#include "compiler/tools/trnc/Reports.h"
+#include "compiler/tools/trnc/Build.h"
+#include "runtime/profile/Profile.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+namespace trn::driver {
+
+static int writeText(const std::string &path, const std::string &text) {
+  std::error_code error;
+  llvm::ToolOutputFile out(path, error, llvm::sys::fs::OF_None);
+  if (!error) {
+    out.os() << text;
+    out.os().flush();
+    error = out.os().error();
+    out.os().clear_error();
+  }
+  if (error) {
+    printError("'" + path + "': " + error.message());
+    return kBadInput;
+  }
+  out.keep();
+  return kOk;
+}
+
+static void printSummary(const rt::Profile &profile) {
+  llvm::raw_ostream &os = llvm::outs();
+  os << llvm::formatv("modelled on {0}: {1:f2} us, limit {2:f2} us by {3}: {4:f1} %\n", profile.device,
+                      profile["total_time"] * 1e6, profile.limitTime * 1e6, profile.limitBy, profile.limitPercent);
+  for (const rt::LimitTerm &term : profile.limits)
+    os << llvm::formatv("  limit {0,-5}{1,10:f2} us  {2}\n", term.name, term.seconds * 1e6, term.meaning);
+  for (const rt::EngineRow &engine : profile.engines)
+    os << llvm::formatv("  {0,-5}{1,8} instructions, busy {2,9:f2} us, waiting {3,9:f2} us, idle {4,9:f2} us\n",
+                        engine.name, engine.instructions, engine.busyTime * 1e6,
+                        (engine.stallSemaphore + engine.stallDependence + engine.stallPort + engine.stallWeightLoad) * 1e6,
+                        engine.idle * 1e6);
+  os << llvm::formatv("  HBM   {0:f0} bytes read, {1:f0} written; SBUF at most {2} of {3} bytes per partition\n",
+                      profile["hbm_read_bytes"], profile["hbm_write_bytes"], profile.sbufPeak, profile.sbufCapacity);
+}
+
+int reportProfile(CommandLine &line, const exe::Executable &executable, double hostSeconds) {
+  bool text = line.command() == "profile" ? !line.has(OPT_json) && !line.has(OPT_quiet) : line.has(OPT_stats);
+  if (!text && !line.has(OPT_json) && !line.has(OPT_perfetto) && !line.has(OPT_html))
+    return kOk;
+  rt::TimingOptions timing;
+  timing.recordPackets = line.has(OPT_perfetto);
+  absl::StatusOr<rt::Timeline> timeline = rt::simulate(executable, timing);
+  if (!timeline.ok()) {
+    printError(std::string(timeline.status().message()));
+    return kBadInput;
+  }
+  rt::Profile profile = rt::summarize(executable, *timeline);
+  if (line.has(OPT_perfetto))
+    if (int code = writeText(line.value(OPT_perfetto), rt::writePerfetto(executable, *timeline, profile)))
+      return code;
+  if (line.has(OPT_html))
+    if (int code = writeText(line.value(OPT_html), rt::writeHtml(executable, *timeline, profile)))
+      return code;
+  if (text)
+    printSummary(profile);
+  if (line.has(OPT_json)) {
+    llvm::outs() << "{";
+    if (std::isfinite(hostSeconds))
+      llvm::outs() << llvm::formatv("\"host_time\": {0}, ", llvm::json::Value(hostSeconds));
+    llvm::outs() << "\"profile\": " << rt::writeJson(profile) << "}\n";
+  }
+  return kOk;
+}
+
+} // namespace trn::driver

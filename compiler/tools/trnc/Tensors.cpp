@@ -1,0 +1,165 @@
+//===- Tensors.cpp - tensor files on the command line ---------------------===//
+#include "compiler/tools/trnc/Tensors.h"
+#include "runtime/src/HostTypes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cstring>
+#include <map>
+#include <random>
+
+namespace trn::driver {
+
+using rt::DataType;
+using rt::HostTensor;
+
+static std::string shapeText(const std::vector<int64_t> &shape) {
+  return "[" + llvm::join(llvm::map_range(shape, [](int64_t d) { return std::to_string(d); }), ", ") + "]";
+}
+
+absl::StatusOr<HostTensor> readNamedTensor(const std::string &file, const std::string &name, DataType expected) {
+  std::string path = file, member;
+  if (size_t at = file.rfind(".npz:"); at != std::string::npos) {
+    path = file.substr(0, at + 4);
+    member = file.substr(at + 5);
+  }
+  absl::StatusOr<rt::TensorFile> read = rt::readTensorFile(path, expected);
+  if (!read.ok())
+    return read.status();
+  if (read->kind != rt::TensorFile::Kind::Named && read->tensors.size() == 1)
+    return std::move(read->tensors.front());
+  for (HostTensor &tensor : read->tensors)
+    if (tensor.name == (member.empty() ? name : member))
+      return std::move(tensor);
+  if (member.empty() && read->tensors.size() == 1)
+    return std::move(read->tensors.front());
+  std::string names = llvm::join(llvm::map_range(read->tensors, [](const HostTensor &t) { return "'" + t.name + "'"; }),
+                                 ", ");
+  return absl::InvalidArgumentError(llvm::formatv("'{0}': holds {1} tensors ({2}), none of them '{3}'; name one with "
+                                                  "FILE.npz:member",
+                                                  path, read->tensors.size(), names, member.empty() ? name : member)
+                                        .str());
+}
+
+/// Seeded noise of the input's type: standard normal numbers, or integers 0 and 1.
+static HostTensor noise(const exe::Buffer &buffer, DataType type, uint64_t seed) {
+  HostTensor tensor{buffer.name, type, buffer.shape, {}};
+  tensor.bytes.resize(tensor.elements() * rt::byteSize(type));
+  std::mt19937_64 random(seed ^ std::hash<std::string>()(buffer.name));
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    uint8_t *at = &tensor.bytes[i * rt::byteSize(type)];
+    if (type == DataType::Float32) {
+      float value = normal(random);
+      std::memcpy(at, &value, sizeof value);
+    } else if (type != DataType::Float16 && type != DataType::BFloat16) {
+      *at = random() & 1;
+    }
+  }
+  return tensor;
+}
+
+static std::string mismatch(const HostTensor &tensor, const exe::Buffer &buffer, DataType type) {
+  if (tensor.type != type)
+    return llvm::formatv("input '{0}': expected {1} but got {2}; save it with .astype('{1}')", buffer.name,
+                         rt::dataTypeName(type), rt::dataTypeName(tensor.type))
+        .str();
+  if (tensor.shape != buffer.shape)
+    return llvm::formatv("input '{0}': expected shape {1} but got {2}", buffer.name, shapeText(buffer.shape),
+                         shapeText(tensor.shape))
+        .str();
+  return "";
+}
+
+std::vector<std::string> setInputs(rt::Session &session, const std::vector<NamedFile> &files,
+                                   std::optional<uint64_t> seed) {
+  std::vector<std::string> problems;
+  std::vector<std::string> names;
+  for (uint32_t index : session.inputs())
+    names.push_back(session.buffer(index).name);
+  for (const NamedFile &file : files)
+    if (!llvm::is_contained(names, file.name))
+      problems.push_back(llvm::formatv("the model has no input '{0}'; its inputs are '{1}'", file.name,
+                                       llvm::join(names, "', '"))
+                             .str());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const exe::Buffer &buffer = session.buffer(session.inputs()[i]);
+    DataType type = rt::hostType(buffer.hostDtype);
+    auto given = llvm::find_if(files, [&](const NamedFile &file) { return file.name == names[i]; });
+    HostTensor tensor;
+    if (given != files.end()) {
+      absl::StatusOr<HostTensor> read = readNamedTensor(given->file, names[i], type);
+      if (!read.ok()) {
+        problems.push_back(std::string(read.status().message()));
+        continue;
+      }
+      tensor = std::move(*read);
+    } else if (seed) {
+      tensor = noise(buffer, type, *seed);
+    } else {
+      problems.push_back(llvm::formatv("input '{0}' ({1} {2}) has no value; give --input '{0}=@file.npy', or "
+                                       "--random-inputs SEED for a trial",
+                                       names[i], rt::dataTypeName(type), shapeText(buffer.shape))
+                             .str());
+      continue;
+    }
+    if (std::string wrong = mismatch(tensor, buffer, type); !wrong.empty()) {
+      problems.push_back(wrong);
+      continue;
+    }
+    if (absl::Status status = session.writeInput(i, tensor.bytes); !status.ok())
+      problems.push_back(std::string(status.message()));
+  }
+  return problems;
+}
+
+absl::StatusOr<HostTensor> outputTensor(const rt::Session &session, size_t i) {
+  uint32_t index = session.outputs()[i];
+  const exe::Buffer &buffer = session.buffer(index);
+  HostTensor tensor{buffer.name, rt::hostType(buffer.hostDtype), buffer.shape, {}};
+  tensor.bytes.resize(session.hostBytes(index));
+  if (absl::Status status = session.readOutput(i, absl::MakeSpan(tensor.bytes)); !status.ok())
+    return status;
+  return tensor;
+}
+
+std::vector<std::string> checkSaves(const rt::Session &session, const std::vector<NamedFile> &files) {
+  std::vector<std::string> names, problems;
+  for (uint32_t index : session.outputs())
+    names.push_back(session.buffer(index).name);
+  for (const NamedFile &file : files) {
+    if (!llvm::is_contained(names, file.name))
+      problems.push_back(llvm::formatv("the model has no output '{0}'; its outputs are '{1}'", file.name,
+                                       llvm::join(names, "', '"))
+                             .str());
+    llvm::StringRef path = file.file;
+    if (!path.ends_with(".npy") && !path.ends_with(".npz") && !path.ends_with(".pb"))
+      problems.push_back(llvm::formatv("'{0}': expected a file name that ends in .npy, .npz or .pb", path).str());
+  }
+  return problems;
+}
+
+std::vector<std::string> saveOutputs(const rt::Session &session, const std::vector<NamedFile> &files) {
+  std::map<std::string, rt::TensorFile> byPath;
+  std::vector<std::string> problems;
+  for (const NamedFile &file : files)
+    for (size_t i = 0; i < session.outputs().size(); ++i) {
+      if (session.buffer(session.outputs()[i]).name != file.name)
+        continue;
+      absl::StatusOr<HostTensor> tensor = outputTensor(session, i);
+      if (!tensor.ok()) {
+        problems.push_back(std::string(tensor.status().message()));
+        continue;
+      }
+      rt::TensorFile &to = byPath[file.file];
+      to.kind = llvm::StringRef(file.file).ends_with(".npz") ? rt::TensorFile::Kind::Named
+                                                             : rt::TensorFile::Kind::Tensor;
+      to.tensors.push_back(std::move(*tensor));
+    }
+  for (const auto &[path, file] : byPath)
+    if (absl::Status status = rt::writeTensorFile(path, file); !status.ok())
+      problems.push_back(std::string(status.message()));
+  return problems;
+}
+
+} // namespace trn::driver

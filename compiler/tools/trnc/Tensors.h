@@ -1,0 +1,31 @@
+//===- Tensors.h - tensor files on the command line -----------------------===//
+//
+// Owns the way between `--input name=@file`, `--save name=@file` and a session's inputs and outputs. Every mismatch
+// (unknown name, missing input, wrong type or shape) is collected; nothing runs before all inputs are right.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "compiler/tools/trnc/CommandLine.h"
+#include "runtime/src/Session.h"
+#include "runtime/src/TensorFile.h"
+
+namespace trn::driver {
+
+/// Reads the one tensor that `file` means for `name`: a .npy, a .pb, a member of a .npz (`file.npz:member`, or the member
+/// called `name`, or the only one).
+absl::StatusOr<rt::HostTensor> readNamedTensor(const std::string &file, const std::string &name, rt::DataType expected);
+
+/// Writes the session's inputs from `files`; inputs without a file are filled with noise when `seed` is given. Returns
+/// all problems as lines; empty when all inputs are set.
+std::vector<std::string> setInputs(rt::Session &session, const std::vector<NamedFile> &files,
+                                   std::optional<uint64_t> seed);
+
+/// The value of output `i` as a tensor named after it.
+absl::StatusOr<rt::HostTensor> outputTensor(const rt::Session &session, size_t i);
+
+/// Problems of `--save` names that are no outputs.
+std::vector<std::string> checkSaves(const rt::Session &session, const std::vector<NamedFile> &files);
+/// Writes outputs; several saves may name one .npz file, which then holds them all.
+std::vector<std::string> saveOutputs(const rt::Session &session, const std::vector<NamedFile> &files);
+
+} // namespace trn::driver

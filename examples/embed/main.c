@@ -1,0 +1,48 @@
+/* Loads an executable, runs it once on zeros, prints the outputs' names and first values.
+ * A program outside the source tree builds against the installed package: see CMakeLists.txt beside this file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <trn/runtime.h>
+
+static trn_error *error = NULL;
+
+static void check(trn_status status, const char *what) {
+  if (status == TRN_OK)
+    return;
+  fprintf(stderr, "error: %s: %s\n", what, trn_error_message(error));
+  trn_error_free(error);
+  exit((int)status);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: %s model.trnx\n", argv[0]);
+    return 2;
+  }
+  trn_executable *executable = NULL;
+  trn_instance *instance = NULL;
+  check(trn_executable_load(argv[1], &executable, &error), "load");
+  check(trn_instance_create(executable, NULL, &instance, &error), "create");
+  for (size_t i = 0; i < trn_executable_num_inputs(executable); ++i) {
+    trn_tensor_info info;
+    check(trn_executable_input(executable, i, &info, &error), "input");
+    void *zeros = calloc(1, info.bytes);
+    check(trn_instance_write_input(instance, i, zeros, info.bytes, &error), info.name);
+    free(zeros);
+  }
+  check(trn_instance_execute(instance, &error), "execute");
+  for (size_t i = 0; i < trn_executable_num_outputs(executable); ++i) {
+    trn_tensor_info info;
+    check(trn_executable_output(executable, i, &info, &error), "output");
+    float *values = malloc(info.bytes);
+    check(trn_instance_read_output(instance, i, values, info.bytes, &error), info.name);
+    printf("%s: %zu bytes", info.name, info.bytes);
+    if (info.dtype == 1 && info.bytes >= sizeof(float))
+      printf(", first value %g", values[0]);
+    printf("\n");
+    free(values);
+  }
+  trn_instance_free(instance);
+  trn_executable_free(executable);
+  return 0;
+}

@@ -1,0 +1,195 @@
+// The C API and the nrt_* shim on a small program: y = x + w.
+#include "runtime/executable/ExecutableFile.h"
+#include "trn/nrt.h"
+#include "trn/runtime.h"
+#include <cstring>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace trn;
+using testing::HasSubstr;
+
+namespace {
+
+isa::AP pattern(isa::Space space, uint32_t buffer, uint64_t address) {
+  isa::AP ap;
+  ap.space = space;
+  ap.buffer = buffer;
+  ap.address = address;
+  ap.partitions = 64;
+  ap.partitionStep = space == isa::Space::HBM ? 4 : 0;
+  ap.rank = 1;
+  ap.dims[0] = {1, 4};
+  return ap;
+}
+
+/// x + w on [64, 4] fp32, waiting for each transfer; `wait` false leaves the race in.
+std::vector<uint8_t> program(bool wait = true) {
+  exe::Executable exe;
+  exe.device = "trn2";
+  exe.buffers = {{exe::BufferKind::Input, "x", isa::DType::F32, {64, 4}, 1024, 0, isa::DType::F32},
+                 {exe::BufferKind::Weight, "w", isa::DType::F32, {64, 4}, 1024, 0, isa::DType::F32},
+                 {exe::BufferKind::Output, "y", isa::DType::F32, {64, 4}, 1024, 0, isa::DType::F32}};
+  exe.weights.bytes = 1024;
+  exe.weights.read = [](uint64_t offset, void *out, uint64_t size) {
+    std::vector<float> twos(256, 2.0f);
+    std::memcpy(out, reinterpret_cast<const uint8_t *>(twos.data()) + offset, size);
+    return true;
+  };
+  exe::Program sync{isa::Engine::SP, {}}, vector{isa::Engine::DVE, {}};
+  auto command = [](isa::Instruction inst, isa::Engine engine) {
+    isa::Command result = {};
+    result.inst = std::move(inst);
+    result.engine = engine;
+    return result;
+  };
+  for (uint16_t i : {0, 1}) {
+    isa::DmaCopy load;
+    load.dst = pattern(isa::Space::SBUF, 0, i * 16);
+    load.src = pattern(isa::Space::HBM, i, 0);
+    isa::Command c = command(load, isa::Engine::SP);
+    c.hasUpdate = true;
+    c.update = {i, 16};
+    sync.commands.push_back(c);
+  }
+  isa::TensorTensor add;
+  add.dst = pattern(isa::Space::SBUF, 0, 32);
+  add.lhs = pattern(isa::Space::SBUF, 0, 0);
+  add.rhs = pattern(isa::Space::SBUF, 0, 16);
+  add.op = isa::AluOp::Add;
+  isa::Command c = command(add, isa::Engine::DVE);
+  c.hasWait = c.hasUpdate = true;
+  c.wait = wait ? isa::Wait{1, 16} : isa::Wait{0, 16}; // one ring: the second transfer ends after the first
+  c.update = {2, 1};
+  vector.commands.push_back(c);
+  isa::DmaCopy store;
+  store.dst = pattern(isa::Space::HBM, 2, 0);
+  store.src = pattern(isa::Space::SBUF, 0, 32);
+  c = command(store, isa::Engine::SP);
+  c.hasWait = c.hasUpdate = true;
+  c.wait = {2, 1};
+  c.update = {3, 16};
+  sync.commands.push_back(c);
+  c = command(isa::SemaphoreWait(), isa::Engine::SP);
+  c.hasWait = true;
+  c.wait = {3, 16};
+  sync.commands.push_back(c);
+  exe.programs = {sync, vector};
+  absl::StatusOr<std::vector<uint8_t>> bytes = exe::serializeExecutable(exe);
+  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  return *bytes;
+}
+
+struct Failure {
+  trn_error *error = nullptr;
+  ~Failure() { trn_error_free(error); }
+  std::string text() const { return trn_error_message(error); }
+};
+
+TEST(RuntimeApi, RunsAndReportsShapes) {
+  std::vector<uint8_t> bytes = program();
+  trn_executable *executable = nullptr;
+  Failure failure;
+  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes.data(), bytes.size(), &executable, &failure.error)) << failure.text();
+  trn_tensor_info info;
+  ASSERT_EQ(1u, trn_executable_num_inputs(executable));
+  ASSERT_EQ(TRN_OK, trn_executable_input(executable, 0, &info, nullptr));
+  EXPECT_STREQ("x", info.name);
+  EXPECT_EQ(1, info.dtype);
+  EXPECT_EQ(1024u, info.bytes);
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_executable_output(executable, 1, &info, &failure.error));
+  EXPECT_THAT(failure.text(), HasSubstr("expected an index below 1 but got 1"));
+
+  trn_instance *instance = nullptr;
+  Failure create;
+  ASSERT_EQ(TRN_OK, trn_instance_create(executable, nullptr, &instance, &create.error)) << create.text();
+  trn_executable_free(executable); // the instance keeps what it needs
+  Failure early;
+  EXPECT_EQ(TRN_EXECUTION, trn_instance_execute(instance, &early.error));
+  EXPECT_THAT(early.text(), HasSubstr("input 'x' has no value"));
+  std::vector<float> x(256), y(256);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i);
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_write_input(instance, 0, x.data(), 1020, nullptr));
+  for (float offset : {0.0f, 100.0f}) { // twice: an instance can run again
+    for (float &value : x)
+      value += offset;
+    ASSERT_EQ(TRN_OK, trn_instance_write_input(instance, 0, x.data(), 1024, nullptr));
+    Failure run;
+    ASSERT_EQ(TRN_OK, trn_instance_execute(instance, &run.error)) << run.text();
+    ASSERT_EQ(TRN_OK, trn_instance_read_output(instance, 0, y.data(), 1024, nullptr));
+    for (size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(x[i] + 2, y[i]);
+  }
+  trn_instance_free(instance);
+}
+
+TEST(RuntimeApi, RefusesRacesUnlessToldNotToLook) {
+  std::vector<uint8_t> bytes = program(/*wait=*/false);
+  trn_executable *executable = nullptr;
+  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes.data(), bytes.size(), &executable, nullptr));
+  trn_instance *instance = nullptr;
+  Failure failure;
+  EXPECT_EQ(TRN_EXECUTION, trn_instance_create(executable, nullptr, &instance, &failure.error));
+  EXPECT_NE("", failure.text());
+  trn_instance_options options;
+  trn_instance_options_init(&options);
+  options.check = 0;
+  EXPECT_EQ(TRN_OK, trn_instance_create(executable, &options, &instance, nullptr));
+  trn_instance_free(instance);
+  trn_executable_free(executable);
+}
+
+TEST(RuntimeApi, ProfileIsJson) {
+  std::vector<uint8_t> bytes = program();
+  trn_executable *executable = nullptr;
+  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes.data(), bytes.size(), &executable, nullptr));
+  char *json = nullptr;
+  ASSERT_EQ(TRN_OK, trn_executable_profile_json(executable, &json, nullptr));
+  EXPECT_THAT(json, HasSubstr("\"total_time\""));
+  EXPECT_THAT(json, HasSubstr("\"hbm_read_bytes\""));
+  trn_string_free(json);
+  trn_executable_free(executable);
+}
+
+TEST(RuntimeApi, BadFilesAreBadFiles) {
+  trn_executable *executable = nullptr;
+  Failure failure;
+  EXPECT_EQ(TRN_BAD_FILE, trn_executable_load("/nowhere/model.trnx", &executable, &failure.error));
+  EXPECT_THAT(failure.text(), HasSubstr("/nowhere/model.trnx"));
+  EXPECT_EQ(TRN_BAD_FILE, trn_executable_load_bytes("no elf", 6, &executable, nullptr));
+}
+
+TEST(NrtShim, LifeCycleOfAModel) {
+  std::vector<uint8_t> bytes = program();
+  nrt_model_t *model = nullptr;
+  EXPECT_EQ(NRT_UNINITIALIZED, nrt_load(bytes.data(), bytes.size(), 0, 1, &model));
+  ASSERT_EQ(NRT_SUCCESS, nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
+  EXPECT_EQ(NRT_UNSUPPORTED_NEFF_VERSION, nrt_load("NEFF", 4, 0, 1, &model));
+  EXPECT_EQ(NRT_LOAD_NOT_ENOUGH_NC, nrt_load(bytes.data(), bytes.size(), 0, 2, &model));
+  ASSERT_EQ(NRT_SUCCESS, nrt_load(bytes.data(), bytes.size(), 0, 1, &model));
+  nrt_tensor_t *x = nullptr, *y = nullptr;
+  ASSERT_EQ(NRT_SUCCESS, nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 1024, "x", &x));
+  ASSERT_EQ(NRT_SUCCESS, nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 1024, "y", &y));
+  std::vector<float> ones(256, 1.0f), result(256);
+  ASSERT_EQ(NRT_SUCCESS, nrt_tensor_write(x, ones.data(), 0, 1024));
+  EXPECT_EQ(NRT_INVALID, nrt_tensor_write(x, ones.data(), 8, 1024));
+  nrt_tensor_set_t *inputs = nullptr, *outputs = nullptr;
+  nrt_allocate_tensor_set(&inputs);
+  nrt_allocate_tensor_set(&outputs);
+  EXPECT_EQ(NRT_EXEC_BAD_INPUT, nrt_execute(model, inputs, outputs));
+  nrt_add_tensor_to_tensor_set(inputs, "x", x);
+  nrt_add_tensor_to_tensor_set(outputs, "y", y);
+  ASSERT_EQ(NRT_SUCCESS, nrt_execute(model, inputs, outputs));
+  ASSERT_EQ(NRT_SUCCESS, nrt_tensor_read(y, result.data(), 0, 1024));
+  EXPECT_THAT(result, testing::Each(3.0f));
+  EXPECT_EQ(NRT_SUCCESS, nrt_unload(model));
+  nrt_destroy_tensor_set(&inputs);
+  nrt_destroy_tensor_set(&outputs);
+  nrt_tensor_free(&x);
+  nrt_tensor_free(&y);
+  nrt_close();
+  EXPECT_EQ(NRT_CLOSED, nrt_load(bytes.data(), bytes.size(), 0, 1, &model));
+}
+
+} // namespace
