@@ -3,9 +3,10 @@
 usage: node_values.py MODEL OUT.npz [--input NAME=@FILE.npy]... [--shape NAME=AxBxC]... [--seed N]
 
 Inputs without a file are filled with seeded noise (their shape from the model or --shape). The file holds each input and
-each node output under its ONNX name; `trnc bisect` and `trnc verify --reference` read it.
+each node output under its ONNX name, and `__nodes__`, a JSON map from node to output; `trnc bisect` and `trnc verify --reference` read it.
 """
 import argparse
+import json
 import sys
 
 import numpy as np
@@ -53,6 +54,8 @@ def main():
     feeds = feeds_of(session, files, shapes, arguments.seed)
     outputs = [o.name for o in session.get_outputs()]
     values = dict(zip(outputs, session.run(outputs, feeds)))
+    nodes = {node.name or node.output[0]: node.output[0] for node in model.graph.node if node.output}
+    values["__nodes__"] = np.frombuffer(json.dumps(nodes).encode(), np.uint8)
     np.savez(arguments.out, **feeds, **{n: v for n, v in values.items() if isinstance(v, np.ndarray)})
 
 

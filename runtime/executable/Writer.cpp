@@ -189,7 +189,8 @@ void addHeaders(const Executable &executable, Image &image) {
   std::vector<Elf64_Shdr> headers(kHeaders);
   for (unsigned s = 0; s < kSectionCount; ++s) {
     uint64_t size = s == kWeights ? executable.weights.bytes : image.sections[s].size();
-    uint64_t alignment = s == kWeights ? (size ? kWeightsAlignment : 1) : s == kNote ? 4 : 8;
+    // An empty section has no bytes to align, and must not lie behind the end of the file.
+    uint64_t alignment = size == 0 ? 1 : s == kWeights ? kWeightsAlignment : s == kNote ? 4 : 8;
     at = alignTo(at, alignment);
     image.offsets[s] = at;
     image.sizes[s] = size;

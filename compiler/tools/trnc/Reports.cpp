@@ -43,6 +43,24 @@ static void printSummary(const rt::Profile &profile) {
                       profile["hbm_read_bytes"], profile["hbm_write_bytes"], profile.sbufPeak, profile.sbufCapacity);
 }
 
+/// The profile with the fields of its summary and of its limit at the top, where AWS's tools have them, and `host_time`
+/// beside them when it is finite.
+static llvm::json::Value flatReport(const std::string &profile, double hostSeconds) {
+  llvm::json::Object report = *llvm::cantFail(llvm::json::parse(profile)).getAsObject();
+  for (llvm::StringRef group : {"summary", "limit"}) {
+    llvm::json::Object *fields = report.getObject(group);
+    if (!fields)
+      continue;
+    llvm::json::Object taken = std::move(*fields);
+    report.erase(group);
+    for (auto &[key, value] : taken)
+      report[key] = std::move(value);
+  }
+  if (std::isfinite(hostSeconds))
+    report["host_time"] = hostSeconds;
+  return report;
+}
+
 int reportProfile(CommandLine &line, const exe::Executable &executable, double hostSeconds) {
   bool text = line.command() == "profile" ? !line.has(OPT_json) && !line.has(OPT_quiet) : line.has(OPT_stats);
   if (!text && !line.has(OPT_json) && !line.has(OPT_perfetto) && !line.has(OPT_html))
@@ -63,12 +81,8 @@ int reportProfile(CommandLine &line, const exe::Executable &executable, double h
       return code;
   if (text)
     printSummary(profile);
-  if (line.has(OPT_json)) {
-    llvm::outs() << "{";
-    if (std::isfinite(hostSeconds))
-      llvm::outs() << llvm::formatv("\"host_time\": {0}, ", llvm::json::Value(hostSeconds));
-    llvm::outs() << "\"profile\": " << rt::writeJson(profile) << "}\n";
-  }
+  if (line.has(OPT_json))
+    llvm::outs() << llvm::formatv("{0:2}", flatReport(rt::writeJson(profile), hostSeconds)) << "\n";
   return kOk;
 }
 

@@ -141,6 +141,16 @@ TEST(ExecutableFile, WeightsAreAlignedForMapping) {
   EXPECT_EQ(bytes.size() - 4096, 2u << 20);
 }
 
+TEST(ExecutableFile, AProgramWithoutWeightsIsAFileToo) {
+  Executable exe = addProgram();
+  exe.buffers[1].kind = BufferKind::Input;
+  exe.weights = WeightSource();
+  exe.ir.clear();
+  absl::StatusOr<std::shared_ptr<const Executable>> loaded = loadExecutable(bytesOf(exe), "bytes");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  expectSame(exe, **loaded);
+}
+
 TEST(ExecutableFile, NothingIsLeftWhenTheWeightsFail) {
   Executable exe = addProgram();
   exe.weights.read = [](uint64_t, void *, uint64_t) { return false; };
