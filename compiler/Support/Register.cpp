@@ -11,6 +11,7 @@
 #include "passes/Schedule/Passes.h"
 #include "passes/Select/Passes.h"
 #include "passes/Tensor/Passes.h"
+#include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/SchedulePasses.h"
 #include "passes/Verify/Passes.h"
 
