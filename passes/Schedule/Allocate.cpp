@@ -49,7 +49,7 @@ LogicalResult AllocatePass::allocate(func::FuncOp entry, const FunctionProgram &
   }
   AllocationPlan plan = computeAllocation(read.program, scheduled, resources);
   if (!plan.ok()) {
-    InFlightDiagnostic error = entry.emitOpError("has ")
+    InFlightDiagnostic error = emitError(entry.getLoc(), "the function has ")
                                << plan.failed.size() << " buffers without a place in memory; schedule it again with a "
                                << "smaller sbuf-budget";
     for (uint32_t buffer : ArrayRef(plan.failed).take_front(8))

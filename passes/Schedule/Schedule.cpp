@@ -62,26 +62,32 @@ private:
 LogicalResult SchedulePass::findSchedule(func::FuncOp entry, const FunctionProgram &read, const Resources &resources,
                                          SchedulePlan &plan) {
   DependenceGraph graph = computeDependences(read.program);
-  CapacityProblem problem, inOrder;
+  CapacityProblem problem;
   auto attempt = [&](uint64_t budget) {
+    problem = CapacityProblem();
     return computeSchedule(read.program, graph, resources, {budget, ScheduleOptions().computeReserve}, plan, problem);
   };
   if (sbufBudget)
     return attempt(sbufBudget) ? success() : reportCapacity(read, problem);
+  AllocationPlan allocation;
   for (unsigned percent = kFirstBudgetPercent; percent >= kLastBudgetPercent; percent -= kBudgetStepPercent) {
-    if (!attempt(resources.sbufBytes * percent / 100))
-      break;
-    if (computeAllocation(read.program, plan.instructions, resources).ok())
+    bool fits = attempt(resources.sbufBytes * percent / 100);
+    if (!fits && problem.space == isa::Space::SBUF)
+      problem.available = resources.sbufBytes;
+    if (!fits && problem.needed > problem.available)
+      return reportCapacity(read, problem);
+    // Program order alone needs more than this budget: give it just that, so that little else is alive beside it.
+    if (!fits && !attempt(problem.needed))
+      return reportCapacity(read, problem);
+    allocation = computeAllocation(read.program, plan.instructions, resources);
+    if (allocation.ok())
       return success();
+    if (!fits)
+      break;
   }
-  // Little memory is left over what program order needs: give it all of SBUF.
-  if (!attempt(resources.sbufBytes))
-    return reportCapacity(read, problem);
-  AllocationPlan allocation = computeAllocation(read.program, plan.instructions, resources);
-  if (allocation.ok())
-    return success();
-  return entry.emitOpError("fits in memory, but ") << allocation.failed.size()
-                                                   << " buffers find no place because free memory is fragmented";
+  return emitError(entry.getLoc(), "the buffers of '")
+         << entry.getSymName() << "' fit in memory, but " << allocation.failed.size()
+         << " of them find no place because free memory is fragmented; keep a large tensor in HBM";
 }
 
 /// The node of the first instruction that writes a buffer.
