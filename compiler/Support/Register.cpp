@@ -27,6 +27,7 @@ void registerDialects(mlir::DialectRegistry &registry) {
 void registerPasses() {
   mlir::registerAllPasses();
   registerGraphPasses();
+  registerGraphPipeline();
   registerTensorPasses();
   registerTensorPipeline();
   registerTileLayoutPasses();

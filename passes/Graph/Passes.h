@@ -16,6 +16,8 @@ namespace trn {
 
 /// From stage `imported` to stage `graph`.
 void buildGraphPipeline(mlir::OpPassManager &manager);
+/// Makes the pipeline known to trn-opt as `imported-to-graph`.
+void registerGraphPipeline();
 
 #define GEN_PASS_REGISTRATION
 #include "passes/Graph/Passes.h.inc"

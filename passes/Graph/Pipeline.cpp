@@ -6,6 +6,7 @@
 #include "passes/Graph/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -25,4 +26,8 @@ void trn::buildGraphPipeline(OpPassManager &manager) {
   function.addPass(createSimplifyPass());
   function.addPass(createInferFoldPass());
   function.addPass(createCSEPass());
+}
+
+void trn::registerGraphPipeline() {
+  PassPipelineRegistration<>("imported-to-graph", "All passes from stage imported to stage graph", buildGraphPipeline);
 }
