@@ -31,14 +31,15 @@ step "compiling the recogniser for trn2"; done_steps
 step "running it on the emulated device"; done_steps
 "$trnc" run "$out/recogniser.trnx" --input "x=@$out/x.npy" --save "fetch_name_0=@$out/y.npy" \
   --html "$out/report.html" --perfetto "$out/trace.json" --json > "$out/run.json"
+done_steps
 .venv/bin/python examples/ocr.py read "$model" --input "$out/x.npy" --output "$out/y.npy"
 .venv/bin/python - "$out/run.json" <<'PY'
 import json, sys
-report = json.load(open(sys.argv[1]))
-p = report["profile"]
-print(f"modelled latency   {p['total_time'] * 1e6:.1f} µs on one trn2 core, {p['limit_percent']:.1f} % of the physical limit (by {p['limit_by']})")
-print(f"SBUF at the peak   {p['sbuf_peak_bytes_per_partition']} of {p['sbuf_usable_bytes_per_partition']} bytes per partition")
-print(f"HBM traffic        {p['hbm_read_bytes'] / 1e6:.1f} MB read, {p['hbm_write_bytes'] / 1e6:.2f} MB written (weights {p['weight_size_bytes'] / 1e6:.1f} MB)")
+p = json.load(open(sys.argv[1]))
+memory = p["memory"]
+print(f"modelled latency   {p['total_time'] * 1e6:.1f} µs on one trn2 core in fp32, {p['limit_percent']:.1f} % of the physical limit (by {p['limit_by']})")
+print(f"SBUF at the peak   {memory['sbuf_peak_bytes_per_partition']} of {memory['sbuf_capacity_bytes_per_partition']} bytes per partition")
+print(f"HBM traffic        {p['hbm_read_bytes'] / 1e6:.1f} MB read, {p['hbm_write_bytes'] / 1e6:.1f} MB written; weights {p['weight_size_bytes'] / 1e6:.1f} MB")
 PY
 echo "picture            $out/line.png"
 echo "report             $out/report.html"

@@ -30,7 +30,8 @@ class Model:
 
     def __init__(self, name, path, shapes, make=None, classifier=False, resident=True, targets=("trn1", "trn2")):
         self.name, self.path, self.shapes, self.make = name, path, shapes, make
-        self.classifier, self.resident, self.targets = classifier, resident, targets
+        self.classifier, self.targets = classifier, targets
+        self.resident = resident  # every activation stays in SBUF: the HBM traffic is asserted
 
     def inputs(self, session, seed):
         rng = np.random.default_rng(seed)
@@ -57,6 +58,9 @@ def models():
     """The models in the order in which they are tried: small ones first."""
     return [
         Model("conv_net", generated("conv_net"), {}, classifier=True),
+        Model("ppocr_cls", ROOT / ".deps/rapidocr/ch_ppocr_mobile_v2.0_cls_mobile.onnx", {"x": [1, 3, 48, 192]},
+              classifier=True, resident=False),
+        Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, resident=False),
     ]
 
 
@@ -92,8 +96,8 @@ def check(model, target, trnc, folder):
         feeds = model.inputs(session, seed)
         arguments = []
         for name, value in feeds.items():
-            np.save(folder / "in.npy", value) if len(feeds) == 1 else np.save(folder / f"in{len(arguments)}.npy", value)
-            file = folder / ("in.npy" if len(feeds) == 1 else f"in{len(arguments)}.npy")
+            file = folder / f"in{len(arguments)}.npy"
+            np.save(file, value)
             arguments.append(f"--input={name}=@{file}")
         outputs = {o.name: folder / f"out{i}.npy" for i, o in enumerate(session.get_outputs())}
         out, _ = run([trnc, "run", executable, "--json", *arguments, *(f"--save={n}=@{f}" for n, f in outputs.items())])
@@ -106,13 +110,14 @@ def check(model, target, trnc, folder):
             worst = max(worst, error)
     if all(np.array_equal(a, b) for a, b in zip(*results)):
         problems.append("two different inputs gave the same outputs")
-    profile = report["profile"]
-    moved = profile["hbm_read_bytes"] + profile["hbm_write_bytes"]
-    needed = profile["weight_size_bytes"] + profile["io_bytes"]
+    moved = report["hbm_read_bytes"] + report["hbm_write_bytes"]
+    # The device's inputs and outputs: 64-bit integers are 32-bit there.
+    io = sum(v.size * min(v.itemsize, 4) for v in [*feeds.values(), *results[-1]])
+    needed = report["weight_size_bytes"] + io
     if model.resident and moved > 1.2 * needed:
         problems.append(f"{moved} bytes of HBM traffic, allowed 1.2 x {needed}")
     return {"model": model.name, "target": target, "error": worst, "hbm_ratio": moved / needed,
-            "total_time": profile["total_time"], "limit_percent": profile["limit_percent"],
+            "total_time": report["total_time"], "limit_percent": report["limit_percent"],
             "compile_seconds": compile_time, "host_time": report["host_time"], "problems": problems}
 
 
