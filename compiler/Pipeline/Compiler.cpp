@@ -16,6 +16,9 @@
 #include "passes/Tile/SchedulePasses.h"
 #include "passes/Verify/Contracts.h"
 #include "runtime/src/TensorFile.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/AsmParser/AsmParserState.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -29,6 +32,12 @@ namespace trn {
 // The order of the passes
 //===----------------------------------------------------------------------===//
 
+/// The spellings of --auto-cast and --auto-cast-type.
+static std::string autoCastName(AutoCast cast) {
+  return cast == AutoCast::None ? "none" : cast == AutoCast::All ? "all" : "matmult";
+}
+static std::string autoCastTypeName(AutoCastType type) { return type == AutoCastType::FP16 ? "fp16" : "bf16"; }
+
 /// Appends the passes that lead from the stage before `stage` to `stage`.
 static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions &options) {
   switch (stage) {
@@ -38,7 +47,7 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
   case Stage::Graph:
     return buildGraphPipeline(manager);
   case Stage::Tensor:
-    return buildTensorPipeline(manager);
+    return buildTensorPipeline(manager, {autoCastName(options.autoCast), autoCastTypeName(options.autoCastType)});
   case Stage::Grouped:
     return addLayoutPasses(manager);
   case Stage::Tiled:
@@ -92,6 +101,9 @@ Compiler::Compiler(CompileOptions options) : options_(std::move(options)) {
   context_ = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context_->allowUnregisteredDialects(false);
   loadImportDialects(*context_);
+  // The evaluator builds operations of these outside of any pass.
+  context_->loadDialect<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect,
+                        ir::TrnDialect>();
   collector_ = std::make_unique<DiagnosticCollector>(context_.get(), problems_, options_.printPlans);
 }
 
@@ -142,14 +154,47 @@ static Compiler::Failure importFailure(const Diagnostics &problems) {
   return Compiler::Failure::Unsupported;
 }
 
+/// Gives the memref arguments of hand-written functions the names that they have in the text, so that `--input a=…` can
+/// name them. MLIR drops the names of values; the parser's state for editors still has their places in the text.
+static void nameArguments(ModuleOp module, const llvm::SourceMgr &sources) {
+  bool kernel = false;
+  module.walk([&](func::FuncOp function) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      kernel |= llvm::isa<mlir::MemRefType>(function.getArgumentTypes()[i]) && !function.getArgAttr(i, "trn.name");
+  });
+  if (!kernel)
+    return;
+  Block parsed;
+  AsmParserState state;
+  ParserConfig config(module.getContext());
+  if (llvm::failed(parseAsmSourceFile(sources, &parsed, config, &state)))
+    return; // the first parse has reported it
+  for (Operation &op : parsed)
+    op.walk([&](func::FuncOp function) {
+      const AsmParserState::BlockDefinition *block =
+          function.empty() ? nullptr : state.getBlockDef(&function.front());
+      auto target = module.lookupSymbol<func::FuncOp>(function.getName());
+      if (!block || !target)
+        return;
+      for (unsigned i = 0; i < std::min<size_t>(block->arguments.size(), target.getNumArguments()); ++i) {
+        llvm::SMRange range = block->arguments[i].loc;
+        llvm::StringRef text(range.Start.getPointer(), range.End.getPointer() - range.Start.getPointer());
+        if (text.consume_front("%") && llvm::isa<mlir::MemRefType>(target.getArgumentTypes()[i]) && !target.getArgAttr(i, "trn.name"))
+          target.setArgAttr(i, "trn.name", StringAttr::get(module.getContext(), text));
+      }
+    });
+}
+
 LogicalResult Compiler::open(const std::string &path, std::optional<Stage> startFrom) {
   if (llvm::StringRef(path).ends_with(".mlir")) {
     llvm::SourceMgr sources;
     ParserConfig config(context_.get());
     module_ = parseSourceFile<ModuleOp>(path, sources, config);
     stage_ = startFrom.value_or(Stage::Selected);
-    if (module_)
+    if (module_) {
+      nameArguments(*module_, sources);
       return success();
+    }
     if (problems_.problems().empty())
       error("'" + path + "' cannot be read");
     return fail(Failure::BadInput);
@@ -211,10 +256,9 @@ FailureOr<exe::Executable> Compiler::encode() {
   encode.target = options_.target;
   encode.keepIr = options_.embedIr;
   encode.build["compiler"] = "trn-mlir " TRN_VERSION;
-  encode.build["auto_cast"] =
-      options_.autoCast == AutoCast::None ? "none" : options_.autoCast == AutoCast::All ? "all" : "matmult";
+  encode.build["auto_cast"] = autoCastName(options_.autoCast);
   if (options_.autoCast != AutoCast::None)
-    encode.build["auto_cast_type"] = options_.autoCastType == AutoCastType::FP16 ? "fp16" : "bf16";
+    encode.build["auto_cast_type"] = autoCastTypeName(options_.autoCastType);
   encode.build["opt_level"] = std::to_string(options_.optLevel);
   if (modelMacs_)
     encode.build["model_macs"] = std::to_string(modelMacs_);

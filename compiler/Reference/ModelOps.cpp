@@ -150,8 +150,12 @@ std::optional<LogicalResult> evaluateModelOp(Interpreter &interpreter, Operation
     return evaluateWeight(interpreter, weight);
   if (auto global = dyn_cast<ir::GetGlobalOp>(op))
     return evaluateGetGlobal(interpreter, global);
-  if (llvm::isa<onnx::ONNXDialect>(op->getDialect()))
+  if (llvm::isa<onnx::ONNXDialect>(op->getDialect())) {
+    for (Type type : op->getResultTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type); !tensor || !tensor.hasStaticShape())
+        return op->emitOpError("expected static shapes but got ") << type << "; evaluate from stage 'graph' on";
     return evaluateOnnx(interpreter, op);
+  }
   return std::nullopt;
 }
 

@@ -211,7 +211,8 @@ int runBisect(CommandLine &line) {
       llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object{{"stages", std::move(rows)}})) << "\n";
     return code;
   };
-  for (Stage stage : {Stage::Imported, Stage::Graph, Stage::Tensor, Stage::Grouped, Stage::Tiled, Stage::Buffered}) {
+  // At `imported` shapes are not inferred yet, so the first stage with values is `graph`.
+  for (Stage stage : {Stage::Graph, Stage::Tensor, Stage::Grouped, Stage::Tiled, Stage::Buffered}) {
     if (llvm::failed(compiler.advance(stage))) {
       printProblems(file, compiler.problems());
       return exitCodeOf(compiler.failure());

@@ -54,7 +54,7 @@ const OptTable::SubCommand *findCommand(llvm::StringRef name) {
 void printHelp(llvm::StringRef command) {
   llvm::raw_ostream &os = llvm::outs();
   if (const OptTable::SubCommand *found = findCommand(command)) {
-    table().printHelp(os, found->Usage, found->HelpText, false, false, Visibility(), command);
+    table().printHelp(os, found->Usage, found->Name, false, false, Visibility(), command);
     return;
   }
   os << "trnc: the ahead-of-time compiler from ONNX to AWS Trainium\n\nUSAGE: trnc COMMAND [options]\n"
