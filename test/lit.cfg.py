@@ -13,6 +13,7 @@ config.test_exec_root = os.path.join(build, "lit")
 bin_dir = os.path.join(build, "bin")
 config.substitutions += [
     ("%root", root),
+    ("%build", build),
     ("%python", os.path.join(root, ".venv", "bin", "python")),
     ("%FileCheck", "FileCheck-22"),
     ("%not", "not-22"),
