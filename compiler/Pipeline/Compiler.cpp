@@ -210,6 +210,45 @@ LogicalResult Compiler::open(const std::string &path, std::optional<Stage> start
   return success();
 }
 
+/// The element types that the model gives its inputs and outputs, by name, as far as they are known.
+static std::map<std::string, isa::DType> modelTypes(ModuleOp module) {
+  std::map<std::string, isa::DType> types;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main)
+    return types;
+  auto add = [&](Attribute name, Type type) {
+    auto shaped = llvm::dyn_cast<ShapedType>(type);
+    auto text = llvm::dyn_cast_if_present<StringAttr>(name);
+    if (!shaped || !text)
+      return;
+    Type element = shaped.getElementType();
+    if (element.isInteger(1))
+      types[text.str()] = isa::DType::BOOL;
+    else if (element.isInteger(64))
+      types[text.str()] = element.isUnsignedInteger() ? isa::DType::U64 : isa::DType::I64;
+  };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    add(main.getArgAttr(i, "onnx.name"), main.getArgumentTypes()[i]);
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    add(main.getResultAttr(i, "onnx.name"), main.getResultTypes()[i]);
+  return types;
+}
+
+/// The device computes with 32-bit integers and bytes for bools; the caller keeps the model's types.
+static void setHostTypes(exe::Executable &executable, const std::map<std::string, isa::DType> &types) {
+  for (exe::Buffer &buffer : executable.buffers) {
+    auto at = types.find(buffer.name);
+    bool io = buffer.kind == exe::BufferKind::Input || buffer.kind == exe::BufferKind::Output;
+    if (!io || at == types.end())
+      continue;
+    bool narrowed = (at->second == isa::DType::I64 && buffer.dtype == isa::DType::I32) ||
+                    (at->second == isa::DType::U64 && buffer.dtype == isa::DType::U32) ||
+                    (at->second == isa::DType::BOOL && isa::byteSize(buffer.dtype) == 1);
+    if (narrowed)
+      buffer.hostDtype = at->second;
+  }
+}
+
 void Compiler::adopt(OwningOpRef<ModuleOp> module, Stage stage) {
   module_ = std::move(module);
   stage_ = stage;
@@ -243,6 +282,8 @@ LogicalResult Compiler::advance(Stage stage) {
       return fail(Failure::Internal);
     }
     stage_ = next;
+    if (next == Stage::Graph)
+      hostTypes_ = modelTypes(*module_);
     if (next == Stage::Tensor)
       modelMacs_ = modelMacs(*module_);
     if (observer)
@@ -267,6 +308,7 @@ FailureOr<exe::Executable> Compiler::encode() {
     (void)fail(Failure::Internal);
     return llvm::failure();
   }
+  setHostTypes(*executable, hostTypes_);
   stage_ = Stage::Encoded;
   return executable;
 }

@@ -61,6 +61,8 @@ private:
   Stage stage_ = Stage::Imported;
   Failure failure_ = Failure::None;
   uint64_t modelMacs_ = 0;
+  /// The element types of inputs and outputs in the model, by name: what a caller sees.
+  std::map<std::string, isa::DType> hostTypes_;
 };
 
 } // namespace trn
