@@ -34,9 +34,9 @@ class FoldConstants : public impl::FoldConstantsPassBase<FoldConstants> {
     DenseSet<Operation *> gone(folded.begin(), folded.end());
     for (Operation *op : folded)
       materialize(op, gone);
-    for (Operation *op : llvm::reverse(folded))
-      if (op->use_empty())
-        op->erase();
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(getOperation().getBody().front())))
+      if (op.use_empty() && (gone.contains(&op) || llvm::isa<onnx::WeightOp>(op)))
+        op.erase();
   }
 
   /// Computes an operation whose operands are known; false if it is not to be computed.
@@ -55,6 +55,7 @@ class FoldConstants : public impl::FoldConstantsPassBase<FoldConstants> {
       return false;
     SmallVector<Tensor> operands;
     int64_t largest = 0;
+    bool onlySplats = true;
     for (Value operand : op->getOperands()) {
       if (!llvm::isa<ShapedType>(operand.getType()))
         continue;
@@ -62,12 +63,17 @@ class FoldConstants : public impl::FoldConstantsPassBase<FoldConstants> {
       if (value == known.end())
         return false;
       operands.push_back(value->second);
-      if (!value->second.isSplat())
-        largest = std::max(largest, value->second.elements());
+      if (value->second.isSplat())
+        continue;
+      onlySplats = false;
+      largest = std::max(largest, value->second.elements());
     }
     int64_t elements = cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
-    // A fill or a reshape takes no memory, whatever its size.
-    bool isFree = llvm::isa<linalg::FillOp>(op) || reshapedWeight(op);
+    // A fill, a reshape and a map of splats take no memory, whatever their size.
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    bool isUniform = structured && onlySplats && !structured.hasIndexSemantics() &&
+                     structured.getNumParallelLoops() == structured.getNumLoops();
+    bool isFree = isUniform || reshapedWeight(op);
     if (!isFree && elements > maxElements && (isLazyOnWeights(op) || elements > largest))
       return false;
     FailureOr<SmallVector<Tensor>> results = evaluateOp(op, operands);
