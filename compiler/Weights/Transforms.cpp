@@ -4,6 +4,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <cstring>
 
 using namespace mlir;
@@ -22,7 +23,7 @@ WeightTransforms::WeightTransforms(ShapedType type)
   int64_t stride = product(type.getShape());
   for (int64_t extent : type.getShape()) {
     stride = extent ? stride / extent : 0;
-    dims.push_back({extent, static_cast<unsigned>(axes.size()), 1});
+    dims.push_back({{extent, static_cast<unsigned>(axes.size()), 1}});
     axes.push_back({extent, stride, 0});
   }
   // Dimensions of one element that a reshape adds to a scalar need an axis to belong to.
@@ -31,7 +32,12 @@ WeightTransforms::WeightTransforms(ShapedType type)
 }
 
 SmallVector<int64_t> WeightTransforms::shape() const {
-  return llvm::map_to_vector(dims, [](const Dim &dim) { return dim.extent; });
+  return llvm::map_to_vector(dims, [](const Dim &dim) {
+    int64_t extent = 1;
+    for (const Factor &factor : dim)
+      extent *= factor.extent;
+    return extent;
+  });
 }
 
 int64_t WeightTransforms::elements() const { return product(shape()); }
@@ -40,77 +46,71 @@ void WeightTransforms::append(StringRef name, ArrayRef<int64_t> values) {
   history.push_back({name.str(), SmallVector<int64_t>(values)});
 }
 
-/// One dimension for several: they advance along one axis without a gap, or along axes that are contiguous in the
-/// source and covered exactly.
-FailureOr<WeightTransforms::Dim> WeightTransforms::mergeDims(ArrayRef<Dim> merged) {
-  Dim result = merged.back();
-  for (const Dim &outer : llvm::reverse(merged.drop_back())) {
-    if (outer.extent == 1)
-      continue;
-    if (result.extent == 1) {
-      result = outer;
-      continue;
-    }
-    Axis &inner = axes[result.axis];
-    if (outer.axis == result.axis) {
-      if (outer.step != result.step * result.extent)
-        return failure();
-      result.extent *= outer.extent;
-      continue;
-    }
-    bool innerIsWhole = result.step == 1 && result.extent == inner.extent && inner.offset == 0;
-    const Axis &outerAxis = axes[outer.axis];
-    if (!innerIsWhole || outer.step != 1 || outerAxis.stride != inner.stride * inner.extent)
-      return failure();
-    // No other dimension may use the two axes: their elements are counted along the new one from now on.
-    int64_t users = llvm::count_if(
-        dims, [&](const Dim &dim) { return dim.extent != 1 && (dim.axis == outer.axis || dim.axis == result.axis); });
-    if (users > static_cast<int64_t>(merged.size()))
-      return failure();
-    Axis joined{outerAxis.extent * inner.extent, inner.stride, outerAxis.offset * inner.extent};
-    axes[outer.axis].offset = 0;
-    result = {outer.extent * result.extent, static_cast<unsigned>(axes.size()), 1};
-    axes.push_back(joined);
+/// Makes one factor of two, if they advance along one axis without a gap, or along axes that are contiguous in the
+/// source, the inner one covered exactly and nobody else's.
+bool WeightTransforms::mergeFactors(const Factor &outer, Factor &inner) {
+  if (outer.axis == inner.axis) {
+    if (outer.step != inner.step * inner.extent)
+      return false;
+    inner.extent *= outer.extent;
+    return true;
   }
-  return result;
+  const Axis outerAxis = axes[outer.axis], innerAxis = axes[inner.axis];
+  if (inner.step != 1 || inner.extent != innerAxis.extent || innerAxis.offset != 0 || outer.step != 1 ||
+      outerAxis.stride != innerAxis.stride * innerAxis.extent)
+    return false;
+  // Elements are counted along the joined axis from now on, so no other factor may use the two.
+  int64_t users = 0;
+  for (const Dim &dim : dims)
+    users += llvm::count_if(dim, [&](const Factor &factor) {
+      return factor.extent != 1 && (factor.axis == outer.axis || factor.axis == inner.axis);
+    });
+  if (users > 2)
+    return false;
+  axes[outer.axis].offset = 0;
+  inner = {outer.extent * inner.extent, static_cast<unsigned>(axes.size()), 1};
+  axes.push_back({outerAxis.extent * innerAxis.extent, innerAxis.stride, outerAxis.offset * innerAxis.extent});
+  return true;
+}
+
+/// Drops factors of one step and merges neighbours.
+void WeightTransforms::simplify(Dim &dim) {
+  Dim result;
+  for (const Factor &factor : llvm::reverse(dim)) {
+    if (factor.extent == 1)
+      continue;
+    if (result.empty() || !mergeFactors(factor, result.back()))
+      result.push_back(factor);
+  }
+  std::reverse(result.begin(), result.end());
+  dim = result;
 }
 
 LogicalResult WeightTransforms::reshape(ArrayRef<int64_t> newShape) {
-  SmallVector<int64_t> oldShape = shape();
-  if (product(newShape) != product(oldShape) || llvm::any_of(newShape, [](int64_t extent) { return extent <= 0; }))
+  if (product(newShape) != elements() || llvm::any_of(newShape, [](int64_t extent) { return extent <= 0; }))
     return failure();
+  // All factors in row-major order; neighbours merge across the old dimensions before the new ones cut them.
+  Dim flat;
+  for (const Dim &dim : dims)
+    flat.append(dim.begin(), dim.end());
+  simplify(flat);
   SmallVector<Dim> result;
-  size_t from = 0, to = 0;
-  while (from < oldShape.size() || to < newShape.size()) {
-    // The smallest groups of dimensions on both sides with the same number of elements.
-    size_t fromBegin = from, toBegin = to;
-    int64_t left = 1, right = 1;
-    if (from < oldShape.size())
-      left = oldShape[from++];
-    if (to < newShape.size())
-      right = newShape[to++];
-    while (left != right) {
-      if (left < right)
-        left *= oldShape[from++];
-      else
-        right *= newShape[to++];
+  std::reverse(flat.begin(), flat.end());
+  for (int64_t extent : newShape) {
+    Dim dim;
+    while (extent > 1) {
+      Factor factor = flat.pop_back_val();
+      int64_t taken = std::min(extent, factor.extent);
+      if (factor.extent % taken != 0 || extent % taken != 0)
+        return failure();
+      // The slowest `taken` steps of the factor; the rest goes to the dimensions behind.
+      int64_t rest = factor.extent / taken;
+      dim.push_back({taken, factor.axis, factor.step * rest});
+      if (rest > 1)
+        flat.push_back({rest, factor.axis, factor.step});
+      extent /= taken;
     }
-    ArrayRef<Dim> group = ArrayRef<Dim>(dims).slice(fromBegin, from - fromBegin);
-    ArrayRef<int64_t> target = newShape.slice(toBegin, to - toBegin);
-    SmallVector<Dim> copy(group);
-    if (copy.empty()) {
-      for (int64_t extent : target)
-        result.push_back({extent, 0, 0});
-      continue;
-    }
-    FailureOr<Dim> merged = mergeDims(copy);
-    if (failed(merged))
-      return failure();
-    int64_t step = merged->step * merged->extent;
-    for (int64_t extent : target) {
-      step /= extent;
-      result.push_back({extent, merged->axis, step});
-    }
+    result.push_back(dim);
   }
   dims = result;
   append("reshape", newShape);
@@ -137,15 +137,16 @@ LogicalResult WeightTransforms::pad(ArrayRef<int64_t> high) {
   if (high.size() != dims.size())
     return failure();
   for (auto [dim, zeros] : llvm::zip_equal(dims, high)) {
-    if (zeros < 0)
+    if (zeros < 0 || (zeros > 0 && dim.size() != 1))
       return failure();
     if (zeros == 0)
       continue;
     // The elements behind the last one must be behind the last one of the axis, too, or they are data.
-    const Axis &axis = axes[dim.axis];
-    if (axis.offset + dim.extent * dim.step < axis.extent)
+    Factor &factor = dim[0];
+    const Axis &axis = axes[factor.axis];
+    if (axis.offset + factor.extent * factor.step < axis.extent)
       return failure();
-    dim.extent += zeros;
+    factor.extent += zeros;
   }
   append("pad", high);
   return success();
@@ -154,17 +155,28 @@ LogicalResult WeightTransforms::pad(ArrayRef<int64_t> high) {
 LogicalResult WeightTransforms::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   if (offsets.size() != dims.size() || sizes.size() != dims.size() || strides.size() != dims.size())
     return failure();
-  for (size_t i = 0; i < dims.size(); ++i)
-    if (offsets[i] < 0 || sizes[i] < 1 || strides[i] < 1 || offsets[i] + (sizes[i] - 1) * strides[i] >= dims[i].extent)
-      return failure();
+  SmallVector<int64_t> extents = shape();
   for (size_t i = 0; i < dims.size(); ++i) {
-    Axis &axis = axes[dims[i].axis];
-    axis.offset += offsets[i] * dims[i].step;
-    dims[i].extent = sizes[i];
-    dims[i].step *= strides[i];
+    if (offsets[i] < 0 || sizes[i] < 1 || strides[i] < 1 || offsets[i] + (sizes[i] - 1) * strides[i] >= extents[i])
+      return failure();
+    bool whole = sizes[i] == extents[i];
+    if (!whole && dims[i].size() != 1)
+      return failure();
+  }
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (sizes[i] == extents[i])
+      continue;
+    Factor &factor = dims[i][0];
+    Axis &axis = axes[factor.axis];
+    axis.offset += offsets[i] * factor.step;
+    factor.extent = sizes[i];
+    factor.step *= strides[i];
     // What the slice cut off is gone: zeros may follow its last element.
-    if (llvm::count_if(dims, [&](const Dim &dim) { return dim.axis == dims[i].axis; }) == 1)
-      axis.extent = std::min(axis.extent, axis.offset + (sizes[i] - 1) * dims[i].step + 1);
+    int64_t users = 0;
+    for (const Dim &dim : dims)
+      users += llvm::count_if(dim, [&](const Factor &other) { return other.axis == factor.axis; });
+    if (users == 1)
+      axis.extent = std::min(axis.extent, axis.offset + (sizes[i] - 1) * factor.step + 1);
   }
   history.push_back({"slice_offsets", SmallVector<int64_t>(offsets)});
   history.push_back({"slice_sizes", SmallVector<int64_t>(sizes)});
@@ -248,32 +260,37 @@ LogicalResult WeightTransforms::materialize(ArrayRef<char> source, int64_t begin
   if (begin < 0 || count < 0 || begin + count > elements())
     return failure();
   bool casts = sourceElement != resultElement;
-  int64_t run = dims.empty() ? 1 : dims.back().extent;
-  SmallVector<int64_t> position(axes.size()), index(dims.size());
+  // Row-major order of the result is row-major order of all factors.
+  Dim factors;
+  for (const Dim &dim : dims)
+    factors.append(dim.begin(), dim.end());
+  if (factors.empty())
+    factors.push_back({1, 0, 0});
+  const Factor &innermost = factors.back();
+  SmallVector<int64_t> position(axes.size()), index(factors.size());
   for (int64_t at = begin, end = begin + count; at < end;) {
     int64_t rest = at;
-    for (size_t dim = dims.size(); dim-- > 0; rest /= dims[dim].extent)
-      index[dim] = rest % dims[dim].extent;
-    // Everything but the innermost dimension is fixed for the rest of its run.
+    for (size_t i = factors.size(); i-- > 0; rest /= factors[i].extent)
+      index[i] = rest % factors[i].extent;
+    // Everything but the innermost factor is fixed for the rest of its run.
     for (size_t axis = 0; axis < axes.size(); ++axis)
       position[axis] = axes[axis].offset;
-    for (size_t dim = 0; dim < dims.size(); ++dim)
-      position[dims[dim].axis] += index[dim] * dims[dim].step;
-    int64_t length = std::min(end - at, dims.empty() ? 1 : run - index.back());
+    for (size_t i = 0; i < factors.size(); ++i)
+      position[factors[i].axis] += index[i] * factors[i].step;
+    int64_t length = std::min(end - at, innermost.extent - index.back());
     bool padding = false;
     int64_t offset = 0;
-    unsigned innerAxis = dims.empty() ? ~0u : dims.back().axis;
     for (size_t axis = 0; axis < axes.size(); ++axis) {
-      padding |= axis != innerAxis && position[axis] >= axes[axis].extent;
+      padding |= axis != innermost.axis && position[axis] >= axes[axis].extent;
       offset += position[axis] * axes[axis].stride;
     }
-    int64_t step = dims.empty() ? 0 : dims.back().step;
-    int64_t valid = length;
+    const Axis &innerAxis = axes[innermost.axis];
+    int64_t step = innermost.step, valid = length;
     if (padding)
       valid = 0;
-    else if (!dims.empty() && step > 0)
-      valid = std::clamp<int64_t>((axes[innerAxis].extent - position[innerAxis] + step - 1) / step, 0, length);
-    int64_t stride = dims.empty() ? 0 : step * axes[innerAxis].stride;
+    else if (step > 0)
+      valid = std::clamp<int64_t>((innerAxis.extent - position[innermost.axis] + step - 1) / step, 0, length);
+    int64_t stride = step * innerAxis.stride;
     if (valid > 0 && (offset + (valid - 1) * stride + 1) * sourceBytes > static_cast<int64_t>(source.size()))
       return failure();
     const char *from = source.data() + offset * sourceBytes;

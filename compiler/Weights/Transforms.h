@@ -8,8 +8,9 @@
 //   {slice_offsets, slice_sizes, slice_strides}
 //   {cast = type}                   conversion of the elements, round to nearest even
 //
-// Whatever the chain, an element of the result is a linear function of its index into the source, or a padding zero.
-// A reshape for which that does not hold (merging dimensions that a transpose or pad tore apart) is refused.
+// Whatever the chain, a dimension of the result is a product of factors, each of which advances along one dimension of
+// the source; an element of the result is an element of the source or a padding zero. What has no such form is refused:
+// a reshape that cuts a factor unevenly, a pad or a strided slice of several factors.
 #pragma once
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -45,12 +46,14 @@ public:
   mlir::LogicalResult materialize(llvm::ArrayRef<char> source, int64_t begin, int64_t count, char *out) const;
 
 private:
-  /// One dimension of the result: it advances along `axis` of the source by `step` elements of that axis.
-  struct Dim {
+  /// Part of a dimension of the result: it advances along `axis` of the source by `step` elements of that axis.
+  struct Factor {
     int64_t extent;
     unsigned axis;
     int64_t step;
   };
+  /// A dimension of the result: its factors, slowest first.
+  using Dim = llvm::SmallVector<Factor, 2>;
   /// A dimension of the source, or several that are contiguous: `extent` elements, `stride` apart in the source.
   struct Axis {
     int64_t extent;
@@ -58,7 +61,8 @@ private:
     int64_t offset; ///< of the result's first element, along the axis
   };
   void append(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
-  mlir::FailureOr<Dim> mergeDims(llvm::ArrayRef<Dim> merged);
+  void simplify(Dim &dim);
+  bool mergeFactors(const Factor &outer, Factor &inner);
 
   mlir::Type sourceElement, resultElement;
   llvm::SmallVector<Dim> dims;

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/Tile/EmitStructured.h"
 #include "passes/Tile/LayoutPasses.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -136,11 +137,7 @@ private:
 
   LogicalResult emitFill(linalg::FillOp fill, const LayoutCandidate &candidate) {
     FormStorage &storage = emitter.define(fill.getResult(0), candidate.result);
-    Location loc = fill.getLoc();
-    SmallVector<Window> all = emitter.whole(storage.region());
-    Value filled =
-        linalg::FillOp::create(builder, loc, fill.getInputs()[0], emitter.extract(loc, storage.region())).getResult(0);
-    emitter.insert(loc, filled, storage, all);
+    fillWhole(fill.getLoc(), fill.getInputs()[0], storage);
     return success();
   }
 
@@ -253,6 +250,8 @@ private:
 
   LogicalResult emitPad(tensor::PadOp pad, const LayoutCandidate &candidate) {
     const Layout &layout = candidate.result;
+    if (layout.isHbm() && isPlacedByConcats(pad))
+      return success();
     const TensorForm *form = plan.form(pad.getSource(), layout);
     if (form && !form->halo.empty() && haloCovers(form->halo, pad)) {
       Laid region = emitter.read(pad.getSource(), candidate.operands[0]);
@@ -269,8 +268,7 @@ private:
     if (!value)
       return pad.emitError("expected a pad with one constant value");
     FormStorage &storage = emitter.define(pad.getResult(), layout);
-    Value filled = linalg::FillOp::create(builder, loc, value, emitter.extract(loc, storage.region())).getResult(0);
-    emitter.insert(loc, filled, storage, emitter.whole(storage.region()));
+    fillWhole(loc, value, storage);
     place(loc, pad.getSource(), pad.getStaticLow(), storage, layout);
     return success();
   }
@@ -286,13 +284,62 @@ private:
   }
 
   LogicalResult emitConcat(tensor::ConcatOp concat, const LayoutCandidate &candidate) {
+    Location loc = concat.getLoc();
     FormStorage &storage = emitter.define(concat.getResult(), candidate.result);
     SmallVector<int64_t> offsets(concat.getResultType().getRank(), 0);
-    for (Value input : concat.getInputs()) {
-      place(concat.getLoc(), input, offsets, storage, candidate.result);
+    bool filled = false;
+    for (auto [input, layout] : llvm::zip_equal(concat.getInputs(), candidate.operands)) {
+      SmallVector<int64_t> at(offsets);
+      Value piece = input;
+      auto pad = input.getDefiningOp<tensor::PadOp>();
+      if (pad && layout.isHbm() && plan.home(input).isHbm() && isPlacedByConcats(pad)) {
+        // Its border is filled once, for all pieces.
+        if (!std::exchange(filled, true))
+          fillWhole(loc, pad.getConstantPaddingValue(), storage);
+        for (size_t dim = 0; dim < at.size(); ++dim)
+          at[dim] += pad.getStaticLow()[dim];
+        piece = pad.getSource();
+      }
+      if (layout == candidate.result)
+        place(loc, piece, at, storage, layout);
+      else
+        load(loc, piece, at, storage);
       offsets[concat.getDim()] += shapeOf(input)[concat.getDim()];
     }
     return success();
+  }
+
+  void fillWhole(Location loc, Value value, FormStorage &storage) {
+    Value filled = linalg::FillOp::create(builder, loc, value, emitter.extract(loc, storage.region())).getResult(0);
+    emitter.insert(loc, filled, storage, emitter.whole(storage.region()));
+  }
+
+  /// Places a piece from HBM into lanes of a tensor on chip.
+  void load(Location loc, Value piece, ArrayRef<int64_t> offsets, FormStorage &storage) {
+    Laid source = emitter.read(piece, Layout::hbm());
+    ArrayRef<int64_t> sizes = shapeOf(piece);
+    SmallVector<Window> to, from;
+    SmallVector<int64_t> kept;
+    for (const PhysicalDim &dim : storage.dims) {
+      to.push_back({offsets[dim.logical], sizes[dim.logical], false, 1});
+      kept.push_back(dim.logical);
+    }
+    SmallVector<int64_t> fromKept;
+    for (const PhysicalDim &dim : source.dims) {
+      bool drop = !llvm::is_contained(kept, dim.logical);
+      from.push_back({0, dim.extent, drop, 1});
+      if (!drop)
+        fromKept.push_back(dim.logical);
+    }
+    SmallVector<int64_t> permutation;
+    for (int64_t logical : kept)
+      permutation.push_back(llvm::find(fromKept, logical) - fromKept.begin());
+    Value part = emitter.extract(loc, source, from);
+    Value destination = emitter.extract(loc, storage.region(), to);
+    Value moved = isIdentityPermutation(permutation)
+                      ? linalg::CopyOp::create(builder, loc, part, destination).getResult(0)
+                      : linalg::TransposeOp::create(builder, loc, part, destination, permutation)->getResult(0);
+    emitter.insert(loc, moved, storage, to);
   }
 
   struct Output {

@@ -146,8 +146,17 @@ int64_t GroupPlan::join(linalg::LinalgOp op) {
     latest = std::max(latest, latestProducer(input));
   for (OpOperand *table : gatheredTables(op))
     latest = std::max(latest, latestProducer(table->get()));
-  if (contraction)
-    return destination >= 0 && destination >= latest ? destination : startNew(Group::Kind::Contraction);
+  if (contraction) {
+    if (destination >= 0 && destination >= latest)
+      return destination;
+    // Further parts of the same operation, which the layout took apart.
+    int64_t last = static_cast<int64_t>(list.size()) - 1;
+    if (last >= 0 && list[last].kind == Group::Kind::Contraction && latest < last &&
+        list[last].size < options.maxOperations &&
+        llvm::all_of(list[last].operations, [&](Operation *other) { return other->getLoc() == op.getLoc(); }))
+      return last;
+    return startNew(Group::Kind::Contraction);
+  }
   if (llvm::isa<linalg::CopyOp>(op) && !ir::spaceOf(op.getDpsInputs()[0].getType()))
     return latest;
   if (movement)

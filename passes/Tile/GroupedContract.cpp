@@ -116,13 +116,30 @@ private:
       return;
     if (dropped.test(0))
       breach(op, "G5") << "expected dimension 0, the partition, to be kept";
+    if (strides[0] == 1 && isMovedByDma(op))
+      return;
     if (strides[0] != 1 || offsets[0] % 32 != 0 || offsets[0] > 96 || offsets[0] < 0)
       breach(op, "G5") << "expected adjacent partitions from 0, 32, 64 or 96 on, but got offset " << offsets[0]
                        << " and stride " << strides[0];
   }
 
+  /// Whether `op` is the region of an on-chip tensor that a copy from HBM writes: DMA may start at any partition.
+  static bool isMovedByDma(Operation *op) {
+    auto fromHbm = [](Operation *movement) {
+      return movement && llvm::isa<linalg::CopyOp, linalg::TransposeOp>(movement) && isInHbm(movement->getOperand(0));
+    };
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      return fromHbm(insertion.getSource().getDefiningOp());
+    return llvm::all_of(op->getUsers(),
+                        [&](Operation *user) { return fromHbm(user) && user->getOperand(1) == op->getResult(0); });
+  }
+
   void verifyReshape(Operation *op, Value source, ArrayRef<ReassociationIndices> groups) {
-    if (isOnChip(source) && (groups.empty() || groups[0].size() != 1))
+    // Dimensions of one element may join it or leave it.
+    auto expanded = typeOf(llvm::isa<tensor::ExpandShapeOp>(op) ? op->getResult(0) : source);
+    if (isOnChip(source) &&
+        (groups.empty() || llvm::any_of(ArrayRef<int64_t>(groups[0]).drop_front(),
+                                        [&](int64_t dim) { return expanded.getDimSize(dim) != 1; })))
       breach(op, "G5") << "expected dimension 0, the partition, to be left alone";
   }
 

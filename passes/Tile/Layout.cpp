@@ -14,7 +14,9 @@ PartitionSplit splitOverPartitions(int64_t extent) {
   for (int64_t lanes = kPartitions; lanes * 2 >= kPartitions; --lanes)
     if (extent % lanes == 0)
       return {extent, lanes, extent / lanes};
-  return {extent, kPartitions, (extent + kPartitions - 1) / kPartitions};
+  // As few chunks as possible, about equal: a remainder of few lanes would take instructions for little work.
+  int64_t chunks = (extent + kPartitions - 1) / kPartitions;
+  return {extent, (extent + chunks - 1) / chunks, chunks};
 }
 
 void Layout::print(llvm::raw_ostream &os) const {

@@ -35,8 +35,8 @@ struct PartitionSplit {
   }
 };
 
-/// Splits `extent` over the partitions: exactly when some divisor of at least half the partitions exists, else 128
-/// lanes and a last chunk with fewer.
+/// Splits `extent` over the partitions: exactly when some divisor of at least half the partitions exists, else into the
+/// fewest chunks, of which the last has fewer lanes.
 PartitionSplit splitOverPartitions(int64_t extent);
 
 /// The layout of one logical tensor.

@@ -287,7 +287,8 @@ static SmallVector<LayoutCandidate> placeCandidates(Operation *op, const LayoutC
   candidate.form = Form::Place;
   candidate.operands.assign(count, Layout::hbm());
   candidate.result = Layout::hbm();
-  candidate.nanoseconds = costs.dma(bytes, shapeOf(result).empty() ? 1 : shapeOf(result).back() * 4);
+  if (!isPlacedByConcats(op))
+    candidate.nanoseconds = costs.dma(bytes, shapeOf(result).empty() ? 1 : shapeOf(result).back() * 4);
   candidates.push_back(candidate);
   return candidates;
 }
@@ -304,6 +305,29 @@ static SmallVector<LayoutCandidate> sourceCandidates(Operation *op, const Layout
     candidates.push_back(candidate);
   }
   return candidates;
+}
+
+bool isPlacedByConcats(Operation *op) {
+  auto pad = dyn_cast<tensor::PadOp>(op);
+  return pad && pad.getConstantPaddingValue() && llvm::all_of(pad->getUsers(), llvm::IsaPred<tensor::ConcatOp>);
+}
+
+/// Concatenation along the partitions of pieces in HBM: each goes to its lanes by a DMA of its own.
+static void addLoadingConcat(tensor::ConcatOp op, const LayoutCosts &costs,
+                             SmallVectorImpl<LayoutCandidate> &candidates) {
+  int64_t dim = op.getDim();
+  int64_t extent = op.getResultType().getDimSize(dim);
+  if (extent == 1 || splitOverPartitions(extent).chunks > 1)
+    return;
+  LayoutCandidate candidate;
+  candidate.form = Form::Place;
+  candidate.operands.assign(op.getInputs().size(), Layout::hbm());
+  candidate.result = Layout::onChip(dim);
+  for (Value input : op.getInputs())
+    candidate.nanoseconds +=
+        costs.move(shapeOf(input), elementTypeOf(input), Layout::hbm(), candidate.result) - costs.dmaFixed;
+  candidate.nanoseconds += costs.dmaFixed;
+  candidates.push_back(candidate);
 }
 
 /// Whether every piece of a concatenation along partition dimension `dim` covers whole chunks of the result.
@@ -326,9 +350,11 @@ SmallVector<LayoutCandidate> layoutCandidates(Operation *op, const LayoutCosts &
             op, costs, [&](int64_t dim) { return pad.getStaticLow()[dim] == 0 && pad.getStaticHigh()[dim] == 0; });
       })
       .Case<tensor::ConcatOp>([&](tensor::ConcatOp concat) {
-        return placeCandidates(op, costs, [&](int64_t dim) {
+        SmallVector<LayoutCandidate> candidates = placeCandidates(op, costs, [&](int64_t dim) {
           return dim != static_cast<int64_t>(concat.getDim()) || concatenatesChunks(concat, dim);
         });
+        addLoadingConcat(concat, costs, candidates);
+        return candidates;
       })
       .Default([&](Operation *) {
         reason = "no layout is known for this operation";

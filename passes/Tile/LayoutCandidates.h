@@ -39,6 +39,9 @@ llvm::SmallVector<mlir::OpOperand *> layoutOperands(mlir::Operation *op);
 /// Every way to execute `op`. Empty, with `reason`, if there is none.
 llvm::SmallVector<LayoutCandidate> layoutCandidates(mlir::Operation *op, const LayoutCosts &costs, std::string &reason);
 
+/// Whether `op` is a pad that only concatenations read: in HBM it is never made, its source is placed in them.
+bool isPlacedByConcats(mlir::Operation *op);
+
 /// Result dimension of each source dimension of a reshape or rank-reducing slice, dimensions of extent 1 aside; -1
 /// where the dimension is merged, split or sliced away.
 llvm::SmallVector<int64_t> dimensionImages(mlir::Operation *viewOp);

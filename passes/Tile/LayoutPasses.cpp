@@ -10,6 +10,7 @@ namespace trn {
 
 void addLayoutPasses(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createNormalizeStructurePass());
+  manager.addNestedPass<func::FuncOp>(createFoldTapsPass());
   manager.addNestedPass<func::FuncOp>(createChooseLayoutPass());
   manager.addPass(createApplyLayoutPass());
   manager.addPass(createFormGroupsPass());

@@ -30,6 +30,25 @@ def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncO
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
 }
 
+def FoldTapsPass : Pass<"tile-fold-taps", "mlir::func::FuncOp"> {
+  let summary = "Put kernel rows beside the channels of a convolution with few channels";
+  let description = [{
+    A contraction over 3 channels uses 3 of the 128 rows of the PE array. Here the kernel dimension is gathered into the
+    partitions when the tensor is loaded: one strided copy per kernel row, taken when the PE time it saves is more than
+    the DMA time it costs.
+
+    *Contract in*: stage `tensor`, normalised.
+
+    *Contract out*: stage `tensor`.
+
+    *Example*: a 3x3 convolution of `tensor<3x30x30xf32>` becomes one over `tensor<9x28x30xf32>`, the concatenation of
+    three slices of rows, with one kernel dimension left.
+
+    *Not done*: taps of tensors made on chip, where the copies would be partition to partition.
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def ChooseLayoutPass : Pass<"tile-choose-layout", "mlir::func::FuncOp"> {
   let summary = "Plan the layout of every tensor, and report the plan";
   let description = [{

@@ -38,10 +38,10 @@ func.func @main(%x: tensor<1x192x6x6xf32>) -> tensor<1x64x6x6xf32> {
 
 // -----
 
-// A reduction over the last dimension of 197 rows: rows on the partitions, 128 and a remainder of 69.
+// A reduction over the last dimension of 197 rows: rows on the partitions, 99 and a remainder of 98.
 #full = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
-// CHECK: linalg.generic 'sum': reduction, operands (dim 0) -> dim 0 [128x2] ragged 69
+// CHECK: linalg.generic 'sum': reduction, operands (dim 0) -> dim 0 [99x2] ragged 98
 func.func @main(%x: tensor<197x768xf32>) -> tensor<197xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<197xf32>

@@ -151,6 +151,21 @@ TEST_F(Transforms, DroppedSlicesKeepTheirOffset) {
   expectEqual({5, 4, 3}, lazy, eager);
 }
 
+TEST_F(Transforms, TransposedDimensionsMerge) {
+  WeightTransforms lazy = lazyOf({5, 3, 2, 4});
+  Eager eager({5, 3, 2, 4});
+  ASSERT_TRUE(succeeded(lazy.transpose({0, 2, 1, 3})));
+  eager.transpose({0, 2, 1, 3});
+  ASSERT_TRUE(succeeded(lazy.reshape({5, 6, 4})));
+  eager.reshape({5, 6, 4});
+  ASSERT_TRUE(succeeded(lazy.transpose({1, 2, 0})));
+  eager.transpose({1, 2, 0});
+  expectEqual({5, 3, 2, 4}, lazy, eager);
+  ASSERT_TRUE(succeeded(lazy.reshape({2, 3, 2, 10})));
+  eager.reshape({2, 3, 2, 10});
+  expectEqual({5, 3, 2, 4}, lazy, eager);
+}
+
 TEST_F(Transforms, ScalarsGainDimensions) {
   WeightTransforms lazy = lazyOf({});
   Eager eager({});
@@ -178,10 +193,14 @@ TEST_F(Transforms, WhatDoesNotFitIsRefused) {
   EXPECT_TRUE(failed(lazyOf({4, 6}).transpose({0, 0})));
   EXPECT_TRUE(failed(lazyOf({4, 6}).pad({-1, 0})));
   EXPECT_TRUE(failed(lazyOf({4, 6}).slice({2, 0}, {3, 6}, {1, 1})));
-  // Merging what a transpose tore apart.
+  // A cut through the middle of what a transpose put together.
   WeightTransforms torn = lazyOf({4, 6});
   ASSERT_TRUE(succeeded(torn.transpose({1, 0})));
-  EXPECT_TRUE(failed(torn.reshape({24})));
+  EXPECT_TRUE(failed(torn.reshape({4, 6})));
+  // Zeros behind, or a part of, a dimension of several factors.
+  ASSERT_TRUE(succeeded(torn.reshape({24})));
+  EXPECT_TRUE(failed(torn.pad({1})));
+  EXPECT_TRUE(failed(torn.slice({0}, {5}, {1})));
   // Zeros between the elements of one axis.
   WeightTransforms split = lazyOf({8});
   ASSERT_TRUE(succeeded(split.reshape({2, 4})));
