@@ -1,5 +1,6 @@
 //===- EvaluatorTest.cpp - the reference evaluator against plain loops ----===//
 #include "compiler/Reference/Evaluator.h"
+#include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -23,7 +24,7 @@ protected:
   EvaluatorTest() {
     context.loadDialect<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect,
                         func::FuncDialect, linalg::LinalgDialect, math::MathDialect, memref::MemRefDialect,
-                        scf::SCFDialect, tensor::TensorDialect>();
+                        scf::SCFDialect, tensor::TensorDialect, ir::TrnDialect>();
   }
 
   /// Runs @main of `source`; an empty result after an error, whose text is in `diagnostic`.
@@ -365,13 +366,37 @@ func.func @main() -> tensor<1x1x2xf32> {
   std::vector<double> seen;
   EvaluateOptions options;
   options.observer = [&](Operation *op, ArrayRef<Tensor> results) {
-    if (results.empty() || isa<tensor::EmptyOp>(op))
+    if (results.empty() || llvm::isa<tensor::EmptyOp>(op))
       return;
     EXPECT_TRUE(results[0].isSplat());
     seen.push_back(results[0].floatAt(0));
   };
   EXPECT_TRUE(succeeded(evaluate(module->lookupSymbol<func::FuncOp>("main"), {}, options)));
   EXPECT_THAT(seen, testing::ElementsAre(1, 2, 2));
+}
+
+TEST_F(EvaluatorTest, GlobalsHoldInputsOutputsAndLaidOutWeights) {
+  const char *source = R"mlir(
+trn.global @x kind(input) io_name "x" : memref<3x2xf32, #trn.hbm>
+trn.global @w kind(weight) value(dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>)
+    transforms([{transpose = array<i64: 1, 0>}]) : memref<3x2xf32, #trn.hbm>
+trn.global @y kind(output) io_name "y" : memref<3x2xf32, #trn.hbm>
+func.func @main() {
+  %xm = trn.get_global @x : memref<3x2xf32, #trn.hbm>
+  %wm = trn.get_global @w : memref<3x2xf32, #trn.hbm>
+  %ym = trn.get_global @y : memref<3x2xf32, #trn.hbm>
+  %x = bufferization.to_tensor %xm restrict : memref<3x2xf32, #trn.hbm> to tensor<3x2xf32, #trn.hbm>
+  %w = bufferization.to_tensor %wm restrict : memref<3x2xf32, #trn.hbm> to tensor<3x2xf32, #trn.hbm>
+  %y = bufferization.to_tensor %ym restrict writable : memref<3x2xf32, #trn.hbm> to tensor<3x2xf32, #trn.hbm>
+  %s = linalg.add ins(%x, %w : tensor<3x2xf32, #trn.hbm>, tensor<3x2xf32, #trn.hbm>)
+                  outs(%y : tensor<3x2xf32, #trn.hbm>) -> tensor<3x2xf32, #trn.hbm>
+  bufferization.materialize_in_destination %s in restrict writable %ym
+      : (tensor<3x2xf32, #trn.hbm>, memref<3x2xf32, #trn.hbm>) -> ()
+  return
+})mlir";
+  SmallVector<Tensor> results = run(source, {floats({3, 2}, {10, 20, 30, 40, 50, 60})});
+  ASSERT_EQ(results.size(), 1u) << diagnostic;
+  EXPECT_THAT(values(results[0]), testing::ElementsAre(11, 24, 32, 45, 53, 66));
 }
 
 TEST_F(EvaluatorTest, UnknownOperationsAreNamed) {

@@ -18,8 +18,8 @@
 
 using namespace mlir;
 using namespace trn;
-using testing::ElementsAre;
 using testing::DoubleNear;
+using testing::ElementsAre;
 using testing::Pointwise;
 
 namespace {
@@ -256,9 +256,9 @@ TEST_F(OnnxToLinalgTest, TransposedConvolutionMatchesItsDefinition) {
     llvm::raw_string_ostream(text) << "onnx.ConvTranspose(%0, %1) {kernel_shape = array<i64: " << c.kernel
                                    << ">, strides = array<i64: " << c.stride << ">, pads = array<i64: " << c.before
                                    << ", " << c.after << ">, output_padding = array<i64: " << c.extra
-                                   << ">, dilations = array<i64: " << c.dilation
-                                   << ">, group = " << c.group << " : i64} : (" << x.tensorType() << ", "
-                                   << w.tensorType() << ") -> tensor<1x" << filters * c.group << "x" << out << "xf32>";
+                                   << ">, dilations = array<i64: " << c.dilation << ">, group = " << c.group
+                                   << " : i64} : (" << x.tensorType() << ", " << w.tensorType() << ") -> tensor<1x"
+                                   << filters * c.group << "x" << out << "xf32>";
     std::vector<double> y = run(text, {x, w});
     std::vector<double> expected(filters * c.group * out, 0.0);
     for (int channel = 0; channel < channels; ++channel)
