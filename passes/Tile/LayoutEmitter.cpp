@@ -278,7 +278,64 @@ void LayoutEmitter::storeLane(Value value, const Laid &source) {
   target.current = linalg::CopyOp::create(builder, loc, flat, target.current).getResult(0);
 }
 
+/// One transfer per chunk lets the first consumer start early; past this many, they cost more than they hide.
+static constexpr int64_t kMaxTransfersPerMove = 16;
+
+bool LayoutEmitter::loadChunksAtOnce(Location loc, const Laid &source, FormStorage &target) {
+  const PhysicalDim *chunk =
+      llvm::find_if(target.dims, [](const PhysicalDim &dim) { return dim.role == Role::Chunk; });
+  if (chunk == target.dims.end() || chunk->extent <= kMaxTransfersPerMove ||
+      ir::spaceOf(typeOf(source.tensor)) != isa::Space::HBM ||
+      typeOf(source.tensor).getShape() != ArrayRef<int64_t>(extentsOf(source.dims)) ||
+      llvm::any_of(source.dims, [](const PhysicalDim &dim) { return dim.role != Role::Free; }))
+    return false;
+  int64_t split = chunk->logical, lanes = target.dims[0].extent;
+  if (source.dims[split].extent != chunk->extent * lanes)
+    return false; // the last chunk is shorter
+  // In HBM a split dimension is a view; on chip, lanes come first.
+  constexpr int64_t kChunkLabel = -2;
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<int64_t> shape, labels, targetLabels;
+  SmallVector<Window> windows, targetWindows;
+  auto add = [&](int64_t extent, int64_t label) {
+    groups.back().push_back(shape.size());
+    shape.push_back(extent);
+    bool drop = extent == 1 && label != split;
+    windows.push_back({0, extent, drop, 1});
+    if (!drop)
+      labels.push_back(label);
+  };
+  for (const PhysicalDim &dim : source.dims) {
+    groups.emplace_back();
+    if (dim.logical == split)
+      add(chunk->extent, kChunkLabel);
+    add(dim.logical == split ? lanes : dim.extent, dim.logical);
+  }
+  for (const PhysicalDim &dim : target.dims) {
+    bool drop = dim.role == Role::Free && dim.extent == 1;
+    targetWindows.push_back({0, dim.extent, drop, 1});
+    if (!drop)
+      targetLabels.push_back(dim.role == Role::Chunk ? kChunkLabel : dim.logical);
+  }
+  RankedTensorType type = typeOf(source.tensor);
+  Laid view{tensor::ExpandShapeOp::create(
+                builder, loc, RankedTensorType::get(shape, type.getElementType(), type.getEncoding()), source.tensor,
+                groups),
+            {},
+            SmallVector<int64_t>(shape.size(), 0)};
+  SmallVector<int64_t> permutation;
+  for (int64_t label : targetLabels)
+    permutation.push_back(llvm::find(labels, label) - labels.begin());
+  Value moved = linalg::TransposeOp::create(builder, loc, extract(loc, view, windows),
+                                            extract(loc, target.region(), targetWindows), permutation)
+                    .getResult()[0];
+  insert(loc, moved, target, targetWindows);
+  return true;
+}
+
 void LayoutEmitter::moveBlocks(Location loc, const Laid &source, FormStorage &target) {
+  if (loadChunksAtOnce(loc, source, target))
+    return;
   // The logical extents, as far as partitions are concerned, from the side on which the dimension is free.
   llvm::DenseMap<int64_t, int64_t> extents;
   for (ArrayRef<PhysicalDim> dims : {ArrayRef<PhysicalDim>(source.dims), ArrayRef<PhysicalDim>(target.dims)})

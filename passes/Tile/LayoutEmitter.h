@@ -91,6 +91,8 @@ private:
   mlir::Value declareWeight(mlir::Location loc, mlir::ElementsAttr value, mlir::ArrayAttr transforms,
                             mlir::RankedTensorType type);
   void storeLane(mlir::Value value, const Laid &source);
+  /// Loads a tensor whose partition dimension has very many whole chunks by one strided transfer; false if it cannot.
+  bool loadChunksAtOnce(mlir::Location loc, const Laid &source, FormStorage &target);
   /// Copies the `from` chunk/`to` chunk block between two layouts of one tensor.
   void moveBlocks(mlir::Location loc, const Laid &source, FormStorage &target);
 
