@@ -166,8 +166,12 @@ int64_t GroupPlan::join(linalg::LinalgOp op) {
 
   bool isMap = structure && structure->kind == Structure::Kind::Map;
   int64_t candidate = std::max(latest, destination);
+  // A tensor that is kept in HBM for want of room stays there: what reads it is another group.
+  bool readsSpilled = llvm::any_of(
+      op.getDpsInputs(), [&](Value input) { return isInHbm(input) && latestProducer(input) == candidate; });
+  bool emptiesAccumulator = isMap && candidate >= 0 && list[candidate].kind == Group::Kind::Contraction;
   if (candidate < 0 || list[candidate].kind == Group::Kind::Movement || list[candidate].size >= options.maxOperations ||
-      isInHbm(op.getDpsInits()[0]))
+      (isInHbm(op.getDpsInits()[0]) && !emptiesAccumulator) || (readsSpilled && !emptiesAccumulator))
     return startNew(Group::Kind::Lanewise);
   if (list[candidate].kind == Group::Kind::Lanewise || candidate == destination)
     return candidate;

@@ -172,8 +172,9 @@ public:
 
   TileNest plan(linalg::LinalgOp root, const llvm::DenseSet<Operation *> &taken) {
     TileNest nest = planNest(root, taken);
-    if (isStore(root) && nest.isTiled() && storeTileBytes(nest) < limits.efficientRowBytes) {
-      // Short rows waste DMA bandwidth: the store waits for the whole tensor.
+    if (isStore(root) && nest.isTiled() && storeTileBytes(nest) < limits.efficientRowBytes &&
+        freeBytes(cast<ShapedType>(root->getResult(0).getType())) <= limits.residentStoreBytes) {
+      // Short rows waste DMA bandwidth: the store waits for the whole tensor, if that leaves room for others.
       NestBuilder alone(root);
       nest = start(alone);
       nest.reason = "one transfer";

@@ -45,6 +45,7 @@ struct TileLimits {
   int64_t loneElements = 8192;      // the same for an operation without temporaries
   int64_t rowElements = 128;        // shortest row of a reduction that is worth instructions of its own
   int64_t residentLoadBytes = 16384; // per partition: a load below this is done once, before the loops
+  int64_t residentStoreBytes = 65536; // per partition: a tensor above this is stored by tiles, however short their rows
   int64_t efficientRowBytes = 2048; // per partition: DMA rows shorter than this waste bandwidth
 };
 
