@@ -18,6 +18,7 @@ fi
 if [ "$part" = all ] || [ "$part" = lit ]; then
   step "IR and tool tests"; done_steps
   lit-22 -sv -j "$jobs" --param build="$PWD/build/release" test
+  .venv/bin/python scripts/generate_docs.py --check
 fi
 if [ "$part" = all ] || [ "$part" = models ]; then
   step "model tests"; done_steps

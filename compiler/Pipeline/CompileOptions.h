@@ -19,7 +19,6 @@ enum class AutoCastType { BF16, FP16 };
 
 struct CompileOptions {
   std::string target = "trn2"; ///< a device of Devices.td
-  unsigned optLevel = 2;       ///< 1 compiles fast, 2 is the default, 3 searches longer
   AutoCast autoCast = AutoCast::None;
   AutoCastType autoCastType = AutoCastType::BF16;
 
@@ -31,7 +30,6 @@ struct CompileOptions {
 
   bool embedIr = false;    ///< keep the IR of stage `tensor` in the executable
   bool timing = false;     ///< print the time of every pass to stderr
-  bool verifyEachPass = false; ///< verify the IR after every pass, not only at stages (tests)
   bool printPlans = false; ///< print the planners' plans (explain)
 };
 

@@ -100,6 +100,7 @@ Compiler::Compiler(CompileOptions options) : options_(std::move(options)) {
   registerDialects(registry);
   context_ = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   context_->allowUnregisteredDialects(false);
+  context_->printOpOnDiagnostic(false); // a message names the node; the operation's text helps nobody
   loadImportDialects(*context_);
   // The evaluator builds operations of these outside of any pass.
   context_->loadDialect<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect, tensor::TensorDialect,
@@ -185,13 +186,39 @@ static void nameArguments(ModuleOp module, const llvm::SourceMgr &sources) {
     });
 }
 
+/// MLIR's parser recurses into regions; text that nests deeper than any real module would exhaust the stack.
+static bool nestsTooDeep(const std::string &path) {
+  constexpr int kMaxDepth = 256;
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  int depth = 0;
+  if (buffer)
+    for (char c : (*buffer)->getBuffer()) {
+      depth += c == '{' || c == '(' || c == '[' || c == '<' ? 1 : c == '}' || c == ')' || c == ']' || c == '>' ? -1 : 0;
+      depth = std::max(depth, 0); // "->" closes what it did not open
+      if (depth > kMaxDepth)
+        return true;
+    }
+  return false;
+}
+
 LogicalResult Compiler::open(const std::string &path, std::optional<Stage> startFrom) {
   if (llvm::StringRef(path).ends_with(".mlir")) {
+    if (nestsTooDeep(path)) {
+      error("'" + path + "' nests deeper than 256 levels");
+      return fail(Failure::BadInput);
+    }
     llvm::SourceMgr sources;
     ParserConfig config(context_.get());
     module_ = parseSourceFile<ModuleOp>(path, sources, config);
     stage_ = startFrom.value_or(Stage::Selected);
+    const isa::DeviceInfo *device = isa::device(options_.target);
+    if (module_ && device && llvm::failed(checkContract(stage_, *module_, *device))) {
+      error("'" + path + "' is not a module of stage '" + stageName(stage_).str() + "'",
+            "say with --start-from at which stage it is");
+      return fail(Failure::BadInput);
+    }
     if (module_) {
+      handWritten_ = true;
       nameArguments(*module_, sources);
       return success();
     }
@@ -266,8 +293,7 @@ LogicalResult Compiler::advance(Stage stage) {
     PassManager manager(context_.get(), ModuleOp::getOperationName());
     if (options_.timing)
       manager.enableTiming();
-    // Dumps are verified once, at the border of the stage; checking after every pass is for tests.
-    manager.enableVerifier(options_.verifyEachPass);
+    manager.enableVerifier(false); // once, at the border of the stage
     addPasses(next, manager, options_);
     bool passed = succeeded(manager.run(*module_));
     // A diagnostic of a pass is about the model; a module that breaks a contract is a defect of ours.
@@ -277,6 +303,8 @@ LogicalResult Compiler::advance(Stage stage) {
       return fail(Failure::Unsupported);
     }
     if (llvm::failed(verify(*module_)) || llvm::failed(checkContract(next, *module_, *device))) {
+      if (handWritten_)
+        return fail(Failure::BadInput); // the problems are the module's own
       error("the module breaks the contract of stage '" + stageName(next).str() + "'",
             "this is a defect of the compiler; please report it with the model");
       return fail(Failure::Internal);
@@ -286,6 +314,12 @@ LogicalResult Compiler::advance(Stage stage) {
       hostTypes_ = modelTypes(*module_);
     if (next == Stage::Tensor)
       modelMacs_ = modelMacs(*module_);
+    if (next == Stage::Tensor && options_.embedIr) {
+      llvm::raw_string_ostream text(tensorIr_);
+      OpPrintingFlags flags;
+      flags.elideLargeElementsAttrs(16).elideLargeResourceString(64);
+      module_->print(text, flags);
+    }
     if (observer)
       observer(next, *module_);
   }
@@ -295,12 +329,10 @@ LogicalResult Compiler::advance(Stage stage) {
 FailureOr<exe::Executable> Compiler::encode() {
   EncodeOptions encode;
   encode.target = options_.target;
-  encode.keepIr = options_.embedIr;
   encode.build["compiler"] = "trn-mlir " TRN_VERSION;
   encode.build["auto_cast"] = autoCastName(options_.autoCast);
   if (options_.autoCast != AutoCast::None)
     encode.build["auto_cast_type"] = autoCastTypeName(options_.autoCastType);
-  encode.build["opt_level"] = std::to_string(options_.optLevel);
   if (modelMacs_)
     encode.build["model_macs"] = std::to_string(modelMacs_);
   FailureOr<exe::Executable> executable = encodeModule(*module_, encode);
@@ -309,6 +341,7 @@ FailureOr<exe::Executable> Compiler::encode() {
     return llvm::failure();
   }
   setHostTypes(*executable, hostTypes_);
+  executable->ir = std::move(tensorIr_);
   stage_ = Stage::Encoded;
   return executable;
 }

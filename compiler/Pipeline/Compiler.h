@@ -61,6 +61,8 @@ private:
   Stage stage_ = Stage::Imported;
   Failure failure_ = Failure::None;
   uint64_t modelMacs_ = 0;
+  std::string tensorIr_;     ///< the text of stage `tensor`, with options().embedIr
+  bool handWritten_ = false; ///< the module came from a .mlir file: what is wrong with it is its author's
   /// The element types of inputs and outputs in the model, by name: what a caller sees.
   std::map<std::string, isa::DType> hostTypes_;
 };

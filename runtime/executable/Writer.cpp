@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/executable/Format.h"
+#include "runtime/src/OutputFile.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <elf.h>
 #include <set>
@@ -296,21 +296,14 @@ absl::StatusOr<std::vector<uint8_t>> serializeExecutable(const Executable &execu
 }
 
 absl::Status writeExecutable(const Executable &executable, const std::string &path) {
-  std::string temporary = path + ".tmp";
-  FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file)
-    return absl::PermissionDeniedError(absl::StrCat("'", path, "': ", std::strerror(errno)));
-  absl::Status status = emit(executable, [&](const uint8_t *from, uint64_t size) {
-    return std::fwrite(from, 1, size, file) == size;
-  });
-  bool closed = std::fclose(file) == 0;
-  if (status.ok() && closed && std::rename(temporary.c_str(), path.c_str()) == 0)
-    return absl::OkStatus();
-  std::string why = std::strerror(errno);
-  std::remove(temporary.c_str());
-  return status.ok() || absl::IsResourceExhausted(status)
-             ? absl::ResourceExhaustedError(absl::StrCat("'", path, "': ", why))
-             : status;
+  rt::OutputFile file;
+  if (absl::Status status = file.open(path); !status.ok())
+    return status;
+  absl::Status status =
+      emit(executable, [&](const uint8_t *from, uint64_t size) { return file.write(from, size); });
+  if (absl::IsResourceExhausted(status))
+    return absl::ResourceExhaustedError(absl::StrCat("'", path, "': ", std::strerror(errno)));
+  return status.ok() ? file.commit() : status;
 }
 
 } // namespace trn::exe

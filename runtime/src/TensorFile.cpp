@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/src/OutputFile.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -68,18 +69,12 @@ absl::StatusOr<std::vector<uint8_t>> readWhole(const std::string &path) {
 }
 
 absl::Status writeWhole(const std::string &path, absl::Span<const uint8_t> bytes) {
-  std::string temporary = path + ".tmp";
-  FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file)
-    return absl::PermissionDeniedError(absl::StrCat("'", path, "': ", std::strerror(errno)));
-  bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  written = std::fclose(file) == 0 && written;
-  if (!written || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::string why = std::strerror(errno);
-    std::remove(temporary.c_str());
-    return absl::ResourceExhaustedError(absl::StrCat("'", path, "': ", why));
-  }
-  return absl::OkStatus();
+  OutputFile file;
+  if (absl::Status status = file.open(path); !status.ok())
+    return status;
+  if (!file.write(bytes.data(), bytes.size()))
+    return absl::ResourceExhaustedError(absl::StrCat("'", path, "': ", std::strerror(errno)));
+  return file.commit();
 }
 
 template <class T> T little(const uint8_t *at) {

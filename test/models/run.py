@@ -50,10 +50,6 @@ def generated(name):
     return path
 
 
-def ids(shape, high):
-    return lambda rng: {"ids": rng.integers(0, high, shape)}
-
-
 def models():
     """The models in the order in which they are tried: small ones first."""
     return [
@@ -129,9 +125,12 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     rows, failed = [], 0
-    chosen = [m for m in models() if not arguments.only or m.name in arguments.only]
-    if not chosen:
-        sys.exit(f"error: no model is named {arguments.only}")
+    everything = models()
+    unknown = set(arguments.only or ()) - {m.name for m in everything}
+    unknown |= set(arguments.targets.split(",")) - {t for m in everything for t in m.targets}
+    if unknown:
+        sys.exit(f"error: no model or target is named {', '.join(sorted(unknown))}")
+    chosen = [m for m in everything if not arguments.only or m.name in arguments.only]
     print(f"{'model':<24}{'target':<8}{'error':>9}{'HBM':>7}{'modelled':>12}{'limit':>8}{'compile':>9}{'run':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for model in chosen:

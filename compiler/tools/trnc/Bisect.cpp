@@ -120,7 +120,9 @@ public:
       const NodeOrigin &origin = seen[i].first;
       if (last[origin.node] != i)
         continue;
-      double error = orderFreeError(asDoubles(seen[i].second), driver::asDoubles(*references_.byNode.at(origin.node)));
+      // Only from `tensor` on has movement been folded away, so that a value's elements may be in another order.
+      std::vector<double> got = asDoubles(seen[i].second), want = driver::asDoubles(*references_.byNode.at(origin.node));
+      double error = stage < Stage::Tensor ? relativeError(got, want) : orderFreeError(std::move(got), std::move(want));
       if (!(error <= tolerance_))
         return std::optional<Verdict>(Verdict{origin.node, origin.op, error});
     }
@@ -132,8 +134,10 @@ public:
 
   std::optional<Verdict> checkOutput(const std::string &name, const std::vector<double> &got) {
     auto want = references_.byValue.find(name);
-    if (want == references_.byValue.end() || static_cast<size_t>(want->second->elements()) != got.size())
+    if (want == references_.byValue.end())
       return std::nullopt;
+    if (static_cast<size_t>(want->second->elements()) != got.size())
+      return Verdict{"output " + name, "", INFINITY};
     double error = relativeError(got, driver::asDoubles(*want->second));
     if (error <= tolerance_)
       return std::nullopt;
@@ -168,6 +172,7 @@ void reportLine(CommandLine &line, llvm::json::Array &rows, llvm::StringRef stag
 int runBisect(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   std::string file = line.file();
+  std::optional<Stage> start = startStage(line, file);
   std::vector<NamedFile> inputFiles = line.namedFiles(OPT_input);
   double tolerance = line.real(OPT_rtol, 1e-4);
   if (!line.has(OPT_reference))
@@ -185,11 +190,21 @@ int runBisect(CommandLine &line) {
     return exitCodeOf(compiler.failure());
   }
 
+  // Shapes and names of the model's values are known at `graph`.
+  if (llvm::failed(compiler.advance(Stage::Graph))) {
+    printProblems(file, compiler.problems());
+    return exitCodeOf(compiler.failure());
+  }
   auto main = compiler.module().lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main) {
+    printError("'" + file + "' has no function @main; bisect takes ONNX models");
+    return kBadInput;
+  }
   llvm::SmallVector<Tensor> inputs;
   std::vector<std::string> outputNames;
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    std::string name = main.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name").getValue().str();
+    auto named = main.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name");
+    std::string name = named ? named.getValue().str() : "";
     auto at = references.byValue.find(name);
     auto type = mlir::dyn_cast<mlir::RankedTensorType>(main.getArgumentTypes()[i]);
     if (at == references.byValue.end() || !type) {
@@ -197,11 +212,25 @@ int runBisect(CommandLine &line) {
       return kBadInput;
     }
     const rt::HostTensor &value = *at->second;
+    std::optional<Storage> storage = storageOf(type.getElementType());
+    if (!storage || type.getShape() != llvm::ArrayRef<int64_t>(value.shape) ||
+        isFloat(*storage) != (value.type == rt::DataType::Float32 || value.type == rt::DataType::Float64 ||
+                              value.type == rt::DataType::Float16 || value.type == rt::DataType::BFloat16) ||
+        static_cast<uint64_t>(value.elements()) * byteSize(*storage) != value.bytes.size()) {
+      printError("input '" + name + "' of the reference does not have the model's type and shape");
+      return kBadInput;
+    }
     inputs.push_back(Tensor::view(type.getElementType(), value.shape, nullptr,
                                   const_cast<uint8_t *>(value.bytes.data()), /*writable=*/false));
   }
   for (unsigned i = 0; i < main.getNumResults(); ++i)
-    outputNames.push_back(main.getResultAttrOfType<mlir::StringAttr>(i, "onnx.name").getValue().str());
+    if (auto named = main.getResultAttrOfType<mlir::StringAttr>(i, "onnx.name"))
+      outputNames.push_back(named.getValue().str());
+  for (const std::string &name : outputNames)
+    if (!references.byValue.count(name)) {
+      printError("the reference has no value of output '" + name + "'");
+      return kBadInput;
+    }
 
   Bisector bisector(references, tolerance);
   llvm::json::Array rows;
@@ -232,7 +261,7 @@ int runBisect(CommandLine &line) {
 
   // What follows is judged by running it.
   Built built;
-  if (int code = obtainExecutable(line, file, options, built))
+  if (int code = obtainExecutable(file, start, options, built))
     return code;
   absl::StatusOr<std::unique_ptr<rt::Session>> session = rt::Session::create(built.executable, rt::SessionOptions());
   if (!session.ok()) {

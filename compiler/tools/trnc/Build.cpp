@@ -16,8 +16,8 @@ CompileOptions compileOptions(CommandLine &line) {
   options.target = line.choice(OPT_target, options.target, targets);
   if (line.value(OPT_lnc, line.value(OPT_logical_nc_config, "1")) != "1")
     line.problem("logical cores of two physical cores are not supported; use --lnc 1");
-  options.optLevel = static_cast<unsigned>(line.has(OPT_O) ? line.integer(OPT_O, 2, 1, 3)
-                                                           : line.integer(OPT_optlevel, 2, 1, 3));
+  // One level so far: the values of neuronx-cc are accepted, and compile alike.
+  line.integer(line.has(OPT_O) ? OPT_O : OPT_optlevel, 2, 1, 3);
   std::string cast = line.choice(OPT_auto_cast, "none", {"none", "matmult", "all"});
   options.autoCast = cast == "none" ? AutoCast::None : cast == "all" ? AutoCast::All : AutoCast::Matmult;
   options.autoCastType = line.choice(OPT_auto_cast_type, "bf16", {"bf16", "fp16"}) == "fp16" ? AutoCastType::FP16
@@ -74,9 +74,11 @@ int exitCodeOf(Compiler::Failure failure) {
   return kInternal;
 }
 
-std::optional<Stage> startStage(CommandLine &line) {
+std::optional<Stage> startStage(CommandLine &line, const std::string &file) {
   if (!line.has(OPT_start_from))
     return std::nullopt;
+  if (!llvm::StringRef(file).ends_with(".mlir"))
+    line.problem("option '--start-from' is for .mlir files; '" + file + "' begins where its format does");
   std::optional<Stage> stage = parseStage(line.value(OPT_start_from));
   if (!stage)
     line.problem("option '--start-from': expected one of " +
@@ -85,7 +87,7 @@ std::optional<Stage> startStage(CommandLine &line) {
   return stage;
 }
 
-int obtainExecutable(CommandLine &line, const std::string &file, const CompileOptions &options, Built &built) {
+int obtainExecutable(const std::string &file, std::optional<Stage> start, const CompileOptions &options, Built &built) {
   if (llvm::StringRef(file).ends_with(".trnx")) {
     absl::StatusOr<std::shared_ptr<const exe::Executable>> loaded = exe::loadExecutable(file);
     if (!loaded.ok()) {
@@ -95,7 +97,6 @@ int obtainExecutable(CommandLine &line, const std::string &file, const CompileOp
     built.executable = std::move(*loaded);
     return kOk;
   }
-  std::optional<Stage> start = startStage(line);
   built.compiler = std::make_unique<Compiler>(options);
   Compiler &compiler = *built.compiler;
   if (llvm::failed(compiler.open(file, start)) || llvm::failed(compiler.advance(Stage::Synced))) {

@@ -27,11 +27,11 @@ struct Built {
   std::shared_ptr<const exe::Executable> executable;
 };
 
-/// Compiles or loads `file`. Weights of a compiled executable lie in memory. Returns kOk, or the exit code with the
+/// Compiles `file` from stage `start` on, or loads it. Weights of a compiled executable lie in memory. Returns kOk, or the exit code with the
 /// problems printed.
-int obtainExecutable(CommandLine &line, const std::string &file, const CompileOptions &options, Built &built);
+int obtainExecutable(const std::string &file, std::optional<Stage> start, const CompileOptions &options, Built &built);
 
-/// The stage that a .mlir input is at (--start-from); a usage problem when it is none.
-std::optional<Stage> startStage(CommandLine &line);
+/// The stage that the .mlir file is at (--start-from); a usage problem when it is none, or the file another kind.
+std::optional<Stage> startStage(CommandLine &line, const std::string &file);
 
 } // namespace trn::driver

@@ -66,10 +66,13 @@ static void report(CommandLine &line, const exe::Executable &executable, const s
 int runCompile(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   std::string file = line.file();
-  std::optional<Stage> start = startStage(line);
+  std::optional<Stage> start = startStage(line, file);
   std::optional<Stage> stop;
   if (line.has(OPT_stop_after) && !(stop = parseStage(line.value(OPT_stop_after))))
     line.problem("option '--stop-after': '" + line.value(OPT_stop_after) + "' is not a stage");
+  if (stop && start && *stop < *start)
+    line.problem("stage '" + stageName(*stop).str() + "' of --stop-after lies before '" + stageName(*start).str() +
+                 "' of --start-from");
   bool dump = stop && *stop != Stage::Encoded;
   std::string output =
       line.value(OPT_o, line.value(OPT_output, defaultOutput(file, dump ? "mlir" : "trnx")));

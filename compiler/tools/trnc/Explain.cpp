@@ -10,7 +10,7 @@ int runExplain(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   options.printPlans = true;
   std::string file = line.file();
-  std::optional<Stage> start = startStage(line);
+  std::optional<Stage> start = startStage(line, file);
   if (line.reportProblems("trnc explain"))
     return kUsage;
   Compiler compiler(options);

@@ -102,6 +102,10 @@ static int inspectModel(CommandLine &line, const std::string &file, const Compil
         weights += type.getNumElements() * type.getElementTypeBitWidth() / 8;
   });
   auto main = compiler.module().lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main) {
+    printError("'" + file + "' has no function @main; inspect takes models and executables");
+    return kBadInput;
+  }
   llvm::json::Array inputs, outputs;
   auto nameOf = [](mlir::Attribute name) { return name ? mlir::cast<mlir::StringAttr>(name).getValue() : ""; };
   for (unsigned i = 0; i < main.getNumArguments(); ++i)

@@ -1,6 +1,6 @@
 //===- Options.td - the command line of trnc ------------------------------===//
 //
-// Every command and option of `trnc`, once: the parser, `--help` and docs/generated/trnc.md are made from these records.
+// Every command and option of `trnc`, once: the parser, `--help` and docs/trnc.md are made from these records.
 // Options that neuronx-cc has carry its name and its values.
 //
 //===----------------------------------------------------------------------===//
@@ -58,7 +58,7 @@ defm target : Value<"target", Commands<[compile, run, verify, check, explain, pr
 defm lnc : Value<"lnc", Compiling, "N", "Logical cores: physical cores per program (only 1)">;
 defm logical_nc_config : Value<"logical-nc-config", Compiling, "N", "The same, as neuronx-cc spells it">;
 def lnc_short : Separate<["-"], "lnc", Compiling.Names>, Alias<lnc>;
-def O : Joined<["-"], "O", Compiling.Names>, MetaVarName<"LEVEL">, HelpText<"1 compiles fast, 2 is the default, 3 searches longer">;
+def O : Joined<["-"], "O", Compiling.Names>, MetaVarName<"LEVEL">, HelpText<"1, 2 or 3; accepted for compatibility: there is one level so far">;
 defm optlevel : Value<"optlevel", Compiling, "LEVEL", "The same, as neuronx-cc spells it">;
 defm auto_cast : Value<"auto-cast", Compiling, "none|matmult|all",
                        "Which fp32 operations may run in a narrower type (default: none, fp32-exact)">;
@@ -66,7 +66,7 @@ defm auto_cast_type : Value<"auto-cast-type", Compiling, "bf16|fp16", "The narro
 defm start_from : Value<"start-from", Compiling, "STAGE",
                         "The stage of a .mlir input (default: selected, a kernel)">;
 defm stop_after : Value<"stop-after", Commands<[compile]>, "STAGE", "Stop after this stage and write its IR">;
-def embed_ir : Switch<"embed-ir", Commands<[compile]>, "Keep the IR of stage `tensor` in the executable">;
+def embed_ir : Switch<"embed-ir", Commands<[compile]>, "Keep the IR of stage `tensor` in the executable (for people; the runtime never reads it)">;
 def timing : Switch<"timing", Commands<[compile]>, "Print the time of every pass">;
 def o : JoinedOrSeparate<["-"], "o", [compile]>, MetaVarName<"FILE">, HelpText<"Output file (default: the input's name, .trnx)">;
 defm output : Value<"output", Commands<[compile]>, "FILE", "The same, as neuronx-cc spells it">;
@@ -86,7 +86,7 @@ def stats : Switch<"stats", Commands<[run]>, "Print the modelled profile after t
 // Comparing.
 defm data : Value<"data", Commands<[verify]>, "FOLDER", "Folder with input_N.pb and output_N.pb">;
 defm expect : Value<"expect", Commands<[verify]>, "NAME=@FILE", "Expected value of an output; repeatable">;
-defm reference : Value<"reference", Commands<[bisect, verify]>, "FILE.npz", "Every node's value (scripts/node_values.py)">;
+defm reference : Value<"reference", Commands<[bisect]>, "FILE.npz", "Every node's value (scripts/node_values.py)">;
 defm rtol : Value<"rtol", Commands<[verify, bisect]>, "X", "Relative tolerance (default: 1e-3; bisect: 1e-4 of the largest value)">;
 defm atol : Value<"atol", Commands<[verify]>, "X", "Absolute tolerance (default: 1e-7)">;
 

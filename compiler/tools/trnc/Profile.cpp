@@ -9,10 +9,11 @@ namespace trn::driver {
 int runProfile(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   std::string file = line.file();
+  std::optional<Stage> start = startStage(line, file);
   if (line.reportProblems("trnc profile"))
     return kUsage;
   Built built;
-  if (int code = obtainExecutable(line, file, options, built))
+  if (int code = obtainExecutable(file, start, options, built))
     return code;
   return reportProfile(line, *built.executable, INFINITY);
 }

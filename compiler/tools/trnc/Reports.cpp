@@ -2,30 +2,25 @@
 #include "compiler/tools/trnc/Reports.h"
 #include "compiler/tools/trnc/Build.h"
 #include "runtime/profile/Profile.h"
+#include "runtime/src/OutputFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 namespace trn::driver {
 
 static int writeText(const std::string &path, const std::string &text) {
-  std::error_code error;
-  llvm::ToolOutputFile out(path, error, llvm::sys::fs::OF_None);
-  if (!error) {
-    out.os() << text;
-    out.os().flush();
-    error = out.os().error();
-    out.os().clear_error();
-  }
-  if (error) {
-    printError("'" + path + "': " + error.message());
-    return kBadInput;
-  }
-  out.keep();
-  return kOk;
+  rt::OutputFile out;
+  absl::Status status = out.open(path);
+  if (status.ok())
+    status = out.write(reinterpret_cast<const uint8_t *>(text.data()), text.size())
+                 ? out.commit()
+                 : absl::ResourceExhaustedError("'" + path + "' cannot be written");
+  if (status.ok())
+    return kOk;
+  printError(std::string(status.message()));
+  return kBadInput;
 }
 
 static void printSummary(const rt::Profile &profile) {

@@ -29,6 +29,7 @@ static std::string tensorLine(const rt::HostTensor &tensor) {
 int runRun(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   std::string file = line.file();
+  std::optional<Stage> start = startStage(line, file);
   std::vector<NamedFile> inputs = line.namedFiles(OPT_input), saves = line.namedFiles(OPT_save);
   rt::SessionOptions session;
   session.threads = static_cast<unsigned>(line.integer(OPT_threads, 1, 1, 256));
@@ -42,7 +43,7 @@ int runRun(CommandLine &line) {
     return kUsage;
 
   Built built;
-  if (int code = obtainExecutable(line, file, options, built))
+  if (int code = obtainExecutable(file, start, options, built))
     return code;
   absl::StatusOr<std::unique_ptr<rt::Session>> created = rt::Session::create(built.executable, session);
   if (!created.ok()) {
@@ -62,7 +63,7 @@ int runRun(CommandLine &line) {
     auto begin = std::chrono::steady_clock::now();
     if (absl::Status status = (*created)->execute(); !status.ok()) {
       printError(std::string(status.message()));
-      return absl::IsDeadlineExceeded(status) ? kVerificationFailed : built.compiler ? kInternal : kBadInput;
+      return built.compiler && !absl::IsDeadlineExceeded(status) ? kInternal : kBadInput;
     }
     best = std::fmin(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }

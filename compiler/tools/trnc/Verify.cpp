@@ -30,6 +30,7 @@ static void addFolder(const std::string &folder, const rt::Session &session, std
 int runVerify(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   std::string file = line.file();
+  std::optional<Stage> start = startStage(line, file);
   std::vector<NamedFile> inputs = line.namedFiles(OPT_input), expected = line.namedFiles(OPT_expect);
   double rtol = line.real(OPT_rtol, 1e-3), atol = line.real(OPT_atol, 1e-7);
   rt::SessionOptions sessionOptions;
@@ -41,7 +42,7 @@ int runVerify(CommandLine &line) {
   if (line.reportProblems("trnc verify"))
     return kUsage;
   Built built;
-  if (int code = obtainExecutable(line, file, options, built))
+  if (int code = obtainExecutable(file, start, options, built))
     return code;
   absl::StatusOr<std::unique_ptr<rt::Session>> session = rt::Session::create(built.executable, sessionOptions);
   if (!session.ok()) {

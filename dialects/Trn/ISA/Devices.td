@@ -103,7 +103,7 @@ def Inf2 : Device<"inf2", "AWS Inferentia2, one NeuronCore-v2"> {
     Fact<sbufBytes, 196608, "documented", "A2: 24 MiB">,
     Fact<sbufBytesUsable, 180224, "documented", "KLR Trace.lean: 192 Ki - 16 Ki">,
     Fact<sbufAlignment, 1, "documented", "KLR Trace.lean">,
-    Fact<sbufFreeMax, 65536, "documented", "A2 (agent notes say 32,767)">,
+    Fact<sbufFreeMax, 65536, "documented", "A2 (AWS's kernel notes say 32,767)">,
     Fact<psumBanks, 8, "documented", "A2">,
     Fact<psumBankBytes, 2048, "documented", "A2">,
     Fact<psumAlignment, 4, "documented", "KLR Trace.lean">,

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace trn;
@@ -157,7 +158,23 @@ TEST(ExecutableFile, NothingIsLeftWhenTheWeightsFail) {
   std::string path = testing::TempDir() + "/broken.trnx";
   EXPECT_THAT(std::string(writeExecutable(exe, path).message()), HasSubstr("source of the weights failed"));
   EXPECT_NE(0, access(path.c_str(), F_OK));
-  EXPECT_NE(0, access((path + ".tmp").c_str(), F_OK));
+}
+
+TEST(ExecutableFile, DevicesAreWrittenAndLinksFollowedNeverReplaced) {
+  Executable exe = addProgram();
+  EXPECT_TRUE(writeExecutable(exe, "/dev/null").ok());
+  struct stat info;
+  ASSERT_EQ(0, stat("/dev/null", &info));
+  EXPECT_TRUE(S_ISCHR(info.st_mode));
+  EXPECT_THAT(std::string(writeExecutable(exe, testing::TempDir()).message()), HasSubstr("is a directory"));
+  std::string target = testing::TempDir() + "/target.trnx", link = testing::TempDir() + "/link.trnx";
+  unlink(link.c_str());
+  ASSERT_EQ(0, symlink(target.c_str(), link.c_str()));
+  std::fclose(std::fopen(target.c_str(), "wb"));
+  ASSERT_TRUE(writeExecutable(exe, link).ok());
+  ASSERT_EQ(0, lstat(link.c_str(), &info));
+  EXPECT_TRUE(S_ISLNK(info.st_mode));
+  EXPECT_TRUE(loadExecutable(target).ok());
 }
 
 TEST(ExecutableFile, EveryTruncationIsRefused) {
