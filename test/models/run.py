@@ -50,12 +50,25 @@ def generated(name):
     return path
 
 
+def file_bytes(rng):
+    """Magika's features of a real file of this repository, chosen by the generator: its first and its last 1,024 bytes
+    without surrounding white space, padded with 256."""
+    files = ["README.md", "compiler/Pipeline/Compiler.cpp", "test/models/run.py", "CMakePresets.json", "scripts/setup.sh"]
+    content = (ROOT / files[rng.integers(len(files))]).read_bytes()
+    begin, end = content.lstrip()[:1024], content.rstrip()[-1024:]
+    tokens = list(begin) + [256] * (1024 - len(begin)) + [256] * (1024 - len(end)) + list(end)
+    return {"bytes": np.array([tokens], np.int32)}
+
+
 def models():
     """The models in the order in which they are tried: small ones first."""
     return [
         Model("conv_net", generated("conv_net"), {}, classifier=True),
         Model("ppocr_cls", ROOT / ".deps/rapidocr/ch_ppocr_mobile_v2.0_cls_mobile.onnx", {"x": [1, 3, 48, 192]},
               classifier=True, resident=False),
+        Model("magika", ROOT / ".deps/magika/model.onnx", {"bytes": [1, 2048]}, make=file_bytes, classifier=True,
+              resident=False),
+        Model("ppocr_det", ROOT / ".deps/rapidocr/PP-OCRv6_det_small.onnx", {"x": [1, 3, 320, 320]}, resident=False),
         Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, resident=False),
     ]
 
