@@ -53,4 +53,6 @@ void Emitter::select(Value dst, Value predicate, Value onTrue, Value onFalse) {
 
 void Emitter::dma(Value dst, Value src) { emit<ir::DmaCopyOp>(dst, src); }
 
+void Emitter::gather(Value dst, Value table, Value indices) { emit<ir::DmaGatherOp>(dst, table, indices); }
+
 } // namespace trn

@@ -43,6 +43,7 @@ public:
   void fill(mlir::Value dst, float value);
   void select(mlir::Value dst, mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse);
   void dma(mlir::Value dst, mlir::Value src);
+  void gather(mlir::Value dst, mlir::Value table, mlir::Value indices);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;

@@ -1,9 +1,10 @@
 //===- SelectMovement.cpp - instructions that move data ----------------------===//
-// Owns copies, broadcasts, fills and free transposes. Refuses to move data between partitions on chip: layout goes
+// Owns copies, broadcasts, gathers, fills and free transposes. Refuses to move data between partitions on chip: layout goes
 // through the PE or through HBM for that.
 #include "passes/Select/Access.h"
 #include "passes/Select/Emitter.h"
 #include "passes/Select/Passes.h"
+#include "passes/Tile/Gather.h"
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
 
@@ -21,12 +22,18 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
     getOperation().walk([&](linalg::LinalgOp op) {
       StructuredKind kind = classify(op);
       if (kind == StructuredKind::Copy || kind == StructuredKind::Broadcast || kind == StructuredKind::Fill ||
-          llvm::isa<linalg::TransposeOp>(op))
+          kind == StructuredKind::Gather || llvm::isa<linalg::TransposeOp>(op))
         moves.push_back(op);
     });
     for (linalg::LinalgOp op : moves)
-      if (succeeded(llvm::isa<linalg::FillOp>(op) ? selectFill(op) : selectMove(op)))
+      if (succeeded(select(op)))
         op->erase();
+  }
+
+  static LogicalResult select(linalg::LinalgOp op) {
+    if (llvm::isa<linalg::FillOp>(op))
+      return selectFill(op);
+    return classify(op) == StructuredKind::Gather ? selectGather(op) : selectMove(op);
   }
 
   /// The tile of a movement: the partition loop is the one on dimension 0 of the on-chip side, or of the result.
@@ -67,6 +74,47 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
       emitter.dma(dst, src);
     else
       emitter.copy(dst, src);
+    return success();
+  }
+
+  /// One transfer per column of indices: a row of the table to each partition.
+  static LogicalResult selectGather(linalg::LinalgOp op) {
+    std::optional<RowGather> gather = rowGather(op);
+    auto partition = iteratorOfDim(op, op.getDpsInitOperand(0), 0);
+    AffineMap indexMap = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+    if (!partition || gather->tableMap.isFunctionOfDim(*partition))
+      return op.emitOpError("cannot gather: expected a loop of the indices on the partitions of the result");
+    if (!isInHbm(gather->table))
+      return op.emitOpError("cannot gather: expected the table in hbm but got ") << spaceName(spaceOf(gather->table));
+    SmallVector<unsigned> outer, row;
+    for (unsigned loop = 0, e = op.getNumLoops(); loop != e; ++loop)
+      if (loop != *partition)
+        (indexMap.isFunctionOfDim(loop) ? outer : row).push_back(loop);
+    SmallVector<unsigned> loops(outer);
+    loops.append(row);
+    std::string reason;
+    FailureOr<Tile> tile = tileOf(op, *partition, loops, reason);
+    FailureOr<Access> table = accessOf(gather->table, gather->tableMap, reason);
+    SmallVector<int64_t> strides, ranges = op.getStaticLoopRanges();
+    int64_t offset;
+    if (failed(tile) || failed(table))
+      return op.emitOpError("cannot gather: ") << reason;
+    (void)cast<MemRefType>(gather->table.getType()).getStridesAndOffset(strides, offset);
+    table->partitionStride = strides[gather->rowDim];
+    llvm::erase_if(loops, [&](unsigned loop) { return ranges[loop] == 1; });
+    table->strides = llvm::map_to_vector(loops, [&](unsigned loop) { return table->strides[loop]; });
+    tile->accesses.push_back(*table);
+    mergeLoops(*tile);
+    unsigned rowRank = llvm::count(tile->accesses[0].strides, 0);
+    OpBuilder builder(op);
+    unrollOuterLoops(builder, op.getLoc(), *tile, std::min(rowRank, kMaxFreeRank));
+    auto view = [&](unsigned operand, int64_t partitions, ArrayRef<int64_t> sizes) {
+      return createView(builder, op.getLoc(), tile->accesses[operand], partitions, sizes);
+    };
+    tile->accesses[0].strides.clear();
+    Value indices = view(0, tile->partitions, {});
+    Emitter(builder, op.getLoc())
+        .gather(view(1, tile->partitions, tile->sizes), view(2, gather->rows(), tile->sizes), indices);
     return success();
   }
 

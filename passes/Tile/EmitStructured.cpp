@@ -338,7 +338,7 @@ private:
     auto type = cast<RankedTensorType>(destination.getType());
     if (candidate.form == Form::Contraction)
       destination = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
-    if (candidate.form == Form::Map)
+    if (candidate.form == Form::Map || candidate.form == Form::Gather)
       return destination;
     Value init = arith::ConstantOp::create(builder, loc, structure.init);
     return linalg::FillOp::create(builder, loc, init, destination).getResult(0);

@@ -2,6 +2,7 @@
 // Implements LayoutCandidates.h, one function per family of operations.
 #include "passes/Tile/LayoutCandidates.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Tile/Gather.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <numeric>
 
@@ -19,6 +20,8 @@ StringRef name(Form form) {
     return "map";
   case Form::Reduction:
     return "reduction";
+  case Form::Gather:
+    return "gather";
   case Form::View:
     return "view";
   case Form::Place:
@@ -180,12 +183,40 @@ static void addLanewise(const Structure &structure, const LayoutCosts &costs,
     }
     if (!possible)
       continue;
-    // Tables are gathered from by DMA.
-    candidate.operands.append(gatheredTables(structure.op).size(), Layout::hbm());
     double elements = steps(structure, [&](int64_t iterator) { return iterator != partition; });
     if (partition >= 0)
       elements *= splitOverPartitions(structure.extents[partition]).chunks;
     candidate.nanoseconds = costs.vector(elements, bodyOperations(structure.op)) + loads;
+    candidates.push_back(candidate);
+  }
+}
+
+/// Gathers by DMA: an iterator of the indices on the partitions, the table in HBM. Every other iterator of the indices
+/// repeats the transfer.
+static void addGathers(const Structure &structure, const LayoutCosts &costs,
+                       SmallVectorImpl<LayoutCandidate> &candidates) {
+  unsigned result = structure.resultIndex();
+  SmallVector<int64_t> partitions = {-1};
+  for (int64_t iterator : structure.iterators())
+    if (structure.uses(0, iterator) && structure.dimOf(0, iterator) && structure.dimOf(result, iterator))
+      partitions.push_back(iterator);
+  double rowBytes = steps(structure, [&](int64_t iterator) { return !structure.uses(0, iterator); }) *
+                    storedBytes(structure.elementTypeOf(result));
+  for (int64_t partition : partitions) {
+    LayoutCandidate candidate;
+    candidate.form = Form::Gather;
+    candidate.partition = partition;
+    candidate.operands = {*layoutWith(structure, 0, partition), Layout::hbm()};
+    candidate.result = *layoutWith(structure, result, partition);
+    double transfers =
+        steps(structure, [&](int64_t iterator) { return iterator != partition && structure.uses(0, iterator); });
+    int64_t lanes = 1;
+    if (partition >= 0) {
+      PartitionSplit split = splitOverPartitions(structure.extents[partition]);
+      transfers *= split.chunks;
+      lanes = split.lanes;
+    }
+    candidate.nanoseconds = transfers * costs.dma(lanes * rowBytes, rowBytes);
     candidates.push_back(candidate);
   }
 }
@@ -196,7 +227,14 @@ static SmallVector<LayoutCandidate> structuredCandidates(linalg::LinalgOp op, co
   std::optional<Structure> structure = Structure::get(op, &reason);
   if (!structure)
     return candidates;
-  if (structure->kind == Structure::Kind::Contraction && gatheredTables(op).empty())
+  if (readsTable(op)) {
+    if (rowGather(op))
+      addGathers(*structure, costs, candidates);
+    else
+      reason = "it gathers single elements, each by an index of its own; the device gathers whole rows along one dimension";
+    return candidates;
+  }
+  if (structure->kind == Structure::Kind::Contraction)
     addContractions(*structure, costs, candidates);
   addLanewise(*structure, costs, candidates);
   return candidates;

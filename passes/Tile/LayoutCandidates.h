@@ -15,6 +15,7 @@ struct LayoutCandidate {
     Contraction, ///< multiply-add on PE
     Map,         ///< elementwise on ACT, DVE or POOL
     Reduction,   ///< along free dimensions, on DVE
+    Gather,      ///< rows of a table in HBM, one per partition and instruction
     View,        ///< no work: the result is another view of the operand
     Place,       ///< the operands become regions of the result: pad, concat, insert_slice
     Source       ///< no operands: fill, empty
@@ -25,7 +26,7 @@ struct LayoutCandidate {
   Layout result;
   double nanoseconds = 0;
   /// Contraction: the operand that PE holds, the iterator on the partitions of both operands and the one on the
-  /// partitions of the result (-1: one lane). Map, Reduction: `partition` is the iterator on the partitions.
+  /// partitions of the result (-1: one lane). Map, Reduction, Gather: `partition` is the iterator on the partitions.
   unsigned stationary = 0;
   int64_t contracted = -1;
   int64_t partition = -1;

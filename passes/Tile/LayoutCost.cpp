@@ -1,6 +1,7 @@
 //===- LayoutCost.cpp - what a layout costs, in nanoseconds ----------------===//
 // Implements LayoutCost.h.
 #include "passes/Tile/LayoutCost.h"
+#include "dialects/Trn/TrnDialect.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -36,6 +37,14 @@ static double contiguousElements(ArrayRef<int64_t> shape, const Layout &layout) 
   return run;
 }
 
+/// Whether PE can transpose elements of the type.
+static bool passesThroughPE(Type elementType) {
+  std::optional<isa::DType> dtype = ir::dtypeOf(elementType);
+  return dtype && llvm::all_of(isa::info(isa::NcTranspose::kOpcode).operands, [&](const isa::OperandInfo &operand) {
+           return operand.dtypes & isa::maskOf(*dtype);
+         });
+}
+
 double LayoutCosts::move(ArrayRef<int64_t> shape, Type elementType, const Layout &from, const Layout &to) const {
   if (from == to)
     return 0;
@@ -45,7 +54,7 @@ double LayoutCosts::move(ArrayRef<int64_t> shape, Type elementType, const Layout
   if (from.isHbm() || to.isHbm())
     return dma(elements * storedBytes(elementType),
                contiguousElements(shape, from.isHbm() ? to : from) * storedBytes(elementType));
-  if (from.isOneLane() || to.isOneLane())
+  if (from.isOneLane() || to.isOneLane() || !passesThroughPE(elementType))
     return std::numeric_limits<double>::infinity();
   PartitionSplit source = partitionSplit(shape, from), target = partitionSplit(shape, to);
   double blocks = elements / (static_cast<double>(source.extent) * target.extent) * source.chunks * target.chunks;

@@ -13,7 +13,7 @@ def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncO
 
     *Contract out*: stage `tensor`; named linalg operations are `linalg.generic` (fill, copy and transposes of constants
     excepted), transposes are composed into the maps of the generics that read them, contractions and reductions start
-    from a constant.
+    from a constant, a gather of rows is an operation of its own that computes nothing.
 
     *Example*:
     ```mlir

@@ -4,8 +4,11 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Tile/Gather.h"
 #include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/Structure.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -122,6 +125,208 @@ static void separateInits(func::FuncOp function, IRRewriter &rewriter) {
 }
 
 namespace {
+/// Takes one element read out of the body of a generic: the row number becomes a tensor, the read a gather, what it
+/// gives an input of the generic.
+class GatherSeparator {
+public:
+  GatherSeparator(IRRewriter &rewriter, linalg::GenericOp op, tensor::ExtractOp read)
+      : rewriter(rewriter), op(op), read(read) {}
+
+  /// The operation that takes the place of `op`; null, with nothing changed, if the read is no gather of rows.
+  Operation *run() {
+    if (!findRowNumber())
+      return nullptr;
+    rewriter.setInsertionPoint(op);
+    auto [indices, indexLoops] = makeIndices();
+    llvm::SetVector<unsigned> loops(indexLoops.begin(), indexLoops.end());
+    for (Value at : read.getIndices())
+      if (auto loop = at.getDefiningOp<linalg::IndexOp>())
+        loops.insert(loop.getDim());
+    SmallVector<unsigned> gatherLoops = loops.takeVector();
+    llvm::sort(gatherLoops);
+    Value gathered = makeGather(indices, indexLoops, gatherLoops);
+    return replace(gathered, gatherLoops);
+  }
+
+private:
+  /// Finds the one position that data decides, and the part of the body that computes it.
+  bool findRowNumber() {
+    for (auto [dim, at] : llvm::enumerate(read.getIndices())) {
+      Operation *producer = at.getDefiningOp();
+      if (producer && (producer->getBlock() != op.getBlock() || llvm::isa<linalg::IndexOp>(producer)))
+        continue;
+      auto cast = dyn_cast_if_present<arith::IndexCastOp>(producer);
+      if (!cast || rowNumber)
+        return false;
+      rowDim = dim;
+      rowNumber = cast.getIn();
+    }
+    return rowNumber && collect(rowNumber) && !inputs.empty() && !changesAlongRow();
+  }
+
+  /// Whether the row number depends on a loop that also counts along the row: that picks single elements.
+  bool changesAlongRow() {
+    return llvm::any_of(read.getIndices(), [&](Value at) {
+      auto loop = at.getDefiningOp<linalg::IndexOp>();
+      return loop && llvm::any_of(inputs, [&](unsigned input) { return mapOf(input).isFunctionOfDim(loop.getDim()); });
+    });
+  }
+
+  bool collect(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (argument.getOwner() != op.getBlock())
+        return true;
+      inputs.insert(argument.getArgNumber());
+      return argument.getArgNumber() < op.getNumDpsInputs();
+    }
+    Operation *producer = value.getDefiningOp();
+    if (producer->getBlock() != op.getBlock())
+      return true;
+    if (llvm::isa<tensor::ExtractOp, linalg::IndexOp>(producer))
+      return false;
+    for (Value operand : producer->getOperands())
+      if (!collect(operand))
+        return false;
+    slice.insert(producer);
+    return true;
+  }
+
+  /// `map`, a function of some of `loops` only, as a function of them.
+  AffineMap restrict(AffineMap map, ArrayRef<unsigned> loops) {
+    SmallVector<AffineExpr> dims(map.getNumDims(), rewriter.getAffineConstantExpr(0));
+    for (auto [position, loop] : llvm::enumerate(loops))
+      dims[loop] = rewriter.getAffineDimExpr(position);
+    return map.replaceDimsAndSymbols(dims, {}, loops.size(), 0);
+  }
+
+  AffineMap mapOf(unsigned input) { return op.getIndexingMapsArray()[input]; }
+
+  Value makeEmpty(ArrayRef<unsigned> loops, Type element) {
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges(), shape;
+    for (unsigned loop : loops)
+      shape.push_back(ranges[loop]);
+    return tensor::EmptyOp::create(rewriter, read.getLoc(), shape, element);
+  }
+
+  linalg::GenericOp makeMap(ValueRange operands, ArrayRef<AffineMap> operandMaps, ArrayRef<unsigned> loops,
+                            Type element, llvm::function_ref<Value(OpBuilder &, ValueRange)> body) {
+    Value empty = makeEmpty(loops, element);
+    SmallVector<AffineMap> maps(operandMaps);
+    maps.push_back(rewriter.getMultiDimIdentityMap(loops.size()));
+    SmallVector<utils::IteratorType> parallel(loops.size(), utils::IteratorType::parallel);
+    return linalg::GenericOp::create(rewriter, read.getLoc(), TypeRange(empty.getType()), operands, ValueRange(empty),
+                                     maps, parallel, [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+                                       linalg::YieldOp::create(nested, loc, body(nested, arguments));
+                                     });
+  }
+
+  /// The row numbers as a tensor over the loops that decide them.
+  std::pair<Value, SmallVector<unsigned>> makeIndices() {
+    SmallVector<unsigned> loops;
+    for (unsigned loop = 0, e = op.getNumLoops(); loop != e; ++loop)
+      if (llvm::any_of(inputs, [&](unsigned input) { return mapOf(input).isFunctionOfDim(loop); }))
+        loops.push_back(loop);
+    SmallVector<Value> operands;
+    SmallVector<AffineMap> maps;
+    for (unsigned input : inputs) {
+      operands.push_back(op.getDpsInputs()[input]);
+      maps.push_back(restrict(mapOf(input), loops));
+    }
+    auto map = makeMap(operands, maps, loops, rowNumber.getType(), [&](OpBuilder &nested, ValueRange arguments) {
+      IRMapping mapping;
+      for (auto [input, argument] : llvm::zip_first(inputs, arguments))
+        mapping.map(op.getBlock()->getArgument(input), argument);
+      for (Operation *part : slice)
+        nested.clone(*part, mapping);
+      return mapping.lookup(rowNumber);
+    });
+    return {map.getResult(0), loops};
+  }
+
+  Value makeGather(Value indices, ArrayRef<unsigned> indexLoops, ArrayRef<unsigned> loops) {
+    SmallVector<AffineExpr> positions;
+    for (unsigned loop : indexLoops)
+      positions.push_back(rewriter.getAffineDimExpr(llvm::find(loops, loop) - loops.begin()));
+    AffineMap map = AffineMap::get(loops.size(), 0, positions, rewriter.getContext());
+    auto gather = makeMap(indices, map, loops, read.getType(), [&](OpBuilder &nested, ValueRange arguments) -> Value {
+      SmallVector<Value> at(read.getIndices());
+      for (auto [dim, value] : llvm::enumerate(at)) {
+        if (dim == rowDim)
+          value = arith::IndexCastOp::create(nested, read.getLoc(), nested.getIndexType(), arguments[0]);
+        else if (auto loop = value.getDefiningOp<linalg::IndexOp>())
+          value = linalg::IndexOp::create(nested, read.getLoc(), llvm::find(loops, loop.getDim()) - loops.begin());
+      }
+      return tensor::ExtractOp::create(nested, read.getLoc(), read.getTensor(), at);
+    });
+    return gather.getResult(0);
+  }
+
+  /// `op` with the gathered elements as one more input. An operation that only passed them on is the gather.
+  Operation *replace(Value gathered, ArrayRef<unsigned> loops) {
+    SmallVector<AffineExpr> dims;
+    for (unsigned loop : loops)
+      dims.push_back(rewriter.getAffineDimExpr(loop));
+    AffineMap map = AffineMap::get(op.getNumLoops(), 0, dims, rewriter.getContext());
+    if (op.getBlock()->getTerminator()->getOperand(0) == read.getResult() && op.getNumReductionLoops() == 0 &&
+        op.getIndexingMapsArray().back() == map) {
+      rewriter.replaceOp(op, gathered);
+      return gathered.getDefiningOp();
+    }
+    SmallVector<Value> operands(op.getDpsInputs());
+    operands.push_back(gathered);
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps.insert(maps.end() - 1, map);
+    auto rest = linalg::GenericOp::create(
+        rewriter, op.getLoc(), op->getResultTypes(), operands, op.getDpsInits(), maps, op.getIteratorTypesArray(),
+        [&](OpBuilder &nested, Location, ValueRange arguments) {
+          IRMapping mapping;
+          unsigned inputs = op.getNumDpsInputs();
+          for (unsigned input = 0; input != inputs; ++input)
+            mapping.map(op.getBlock()->getArgument(input), arguments[input]);
+          mapping.map(op.getBlock()->getArguments().back(), arguments.back());
+          for (Operation &part : *op.getBlock())
+            if (&part == read)
+              mapping.map(read.getResult(), arguments[inputs]);
+            else
+              nested.clone(part, mapping);
+        });
+    for (Operation &part : llvm::make_early_inc_range(llvm::reverse(*rest.getBlock())))
+      if (isOpTriviallyDead(&part))
+        rewriter.eraseOp(&part);
+    rewriter.replaceOp(op, rest);
+    return rest;
+  }
+
+  IRRewriter &rewriter;
+  linalg::GenericOp op;
+  tensor::ExtractOp read;
+  unsigned rowDim = 0;
+  Value rowNumber;
+  llvm::SetVector<unsigned> inputs;   // of `op`, that the row number depends on
+  llvm::SetVector<Operation *> slice; // of the body, that computes it
+};
+} // namespace
+
+/// Every gather of rows becomes an operation of its own. What else reads elements is left for the planner to report.
+static void separateGathers(func::FuncOp function, IRRewriter &rewriter) {
+  SmallVector<linalg::GenericOp> readers;
+  function.walk([&](linalg::GenericOp op) {
+    if (op->getNumResults() == 1 && readsTable(op))
+      readers.push_back(op);
+  });
+  for (linalg::GenericOp reader : readers)
+    for (bool changed = true; changed && !rowGather(reader);) {
+      changed = false;
+      for (auto read : llvm::to_vector(reader.getBody()->getOps<tensor::ExtractOp>()))
+        if (Operation *next = GatherSeparator(rewriter, reader, read).run()) {
+          reader = cast<linalg::GenericOp>(next);
+          changed = true;
+          break;
+        }
+    }
+}
+
+namespace {
 struct NormalizeStructurePass : public impl::NormalizeStructurePassBase<NormalizeStructurePass> {
   void runOnOperation() override {
     if (getOperation().isExternal())
@@ -130,6 +335,7 @@ struct NormalizeStructurePass : public impl::NormalizeStructurePassBase<Normaliz
     generalize(getOperation(), rewriter);
     composeTransposes(getOperation(), rewriter);
     separateInits(getOperation(), rewriter);
+    separateGathers(getOperation(), rewriter);
   }
 };
 } // namespace

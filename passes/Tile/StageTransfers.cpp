@@ -20,6 +20,7 @@ bool computes(Operation *op) {
   case StructuredKind::Transpose:
   case StructuredKind::Map:
   case StructuredKind::Reduction:
+  case StructuredKind::Gather:
     return true;
   default:
     return false;

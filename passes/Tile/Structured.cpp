@@ -1,6 +1,7 @@
 //===- Structured.cpp - what a structured operation is to the device ------===//
 // Owns the rules of classification: which shapes of linalg operations are contractions, transposes, maps, reductions.
 #include "passes/Tile/Structured.h"
+#include "passes/Tile/Gather.h"
 #include "passes/Tile/Spaces.h"
 
 using namespace mlir;
@@ -19,6 +20,8 @@ llvm::StringRef name(StructuredKind kind) {
     return "reduction";
   case StructuredKind::Copy:
     return "copy";
+  case StructuredKind::Gather:
+    return "gather";
   case StructuredKind::Broadcast:
     return "broadcast";
   case StructuredKind::Fill:
@@ -130,6 +133,8 @@ StructuredKind classify(Operation *op) {
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   if (!structured)
     return StructuredKind::Other;
+  if (rowGather(structured))
+    return StructuredKind::Gather;
   if (contractionRoles(structured))
     return StructuredKind::Contraction;
   if (structured.getNumReductionLoops() == 0)

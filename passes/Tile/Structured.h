@@ -12,6 +12,7 @@ enum class StructuredKind {
   Map,         // ACT, DVE, POOL: all iterators parallel
   Reduction,   // DVE: partition iterator parallel, others reduced
   Copy,        // linalg.copy; any movement with HBM on one side
+  Gather,      // DMA: rows of a table in HBM, chosen by data
   Broadcast,   // linalg.broadcast: the same data to every partition
   Fill,        // linalg.fill
   Other,

@@ -367,7 +367,7 @@ private:
     StructuredKind kind = classify(root);
     // A load or repartition on its own is one transfer, a lone fill one memset.
     if (isLoad(root) || kind == StructuredKind::Broadcast || kind == StructuredKind::Fill ||
-        kind == StructuredKind::Other || isWrittenByPE(root)) {
+        kind == StructuredKind::Gather || kind == StructuredKind::Other || isWrittenByPE(root)) {
       nest.reason = "one transfer";
       return nest;
     }

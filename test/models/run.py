@@ -64,6 +64,8 @@ def models():
     """The models in the order in which they are tried: small ones first."""
     return [
         Model("conv_net", generated("conv_net"), {}, classifier=True),
+        Model("bert_tiny", generated("bert_tiny"), {}, make=ids([1, 32], 256)),
+        Model("gpt2_small", generated("gpt2_small"), {}, make=ids([1, 64], 1000)),
         Model("ppocr_cls", ROOT / ".deps/rapidocr/ch_ppocr_mobile_v2.0_cls_mobile.onnx", {"x": [1, 3, 48, 192]},
               classifier=True, resident=False),
         Model("magika", ROOT / ".deps/magika/model.onnx", {"bytes": [1, 2048]}, make=file_bytes, classifier=True,

@@ -16,12 +16,14 @@ using Builder1 = ImplicitLocOpBuilder;
 static int64_t axisOf(int64_t axis, Value x) { return axis < 0 ? axis + int64_t(shapeOf(x).size()) : axis; }
 static Value indexConstant(Builder1 &b, int64_t value) { return arith::ConstantOp::create(b, b.getIndexAttr(value)); }
 
-/// A position in a dimension of `size`: negative ones count from the end.
+/// A position in a dimension of `size`: negative ones count from the end. Computed in the type of the index, as the
+/// device does it.
 static Value wrapIndex(Builder1 &b, Value index, int64_t size) {
-  Value position = arith::IndexCastOp::create(b, b.getIndexType(), index);
-  Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, position, indexConstant(b, 0));
-  Value fromEnd = arith::AddIOp::create(b, position, indexConstant(b, size));
-  return arith::SelectOp::create(b, isNegative, fromEnd, position);
+  Type type = index.getType();
+  Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, scalarConstant(b, type, 0));
+  Value fromEnd = arith::AddIOp::create(b, index, scalarConstant(b, type, double(size)));
+  Value position = arith::SelectOp::create(b, isNegative, fromEnd, index);
+  return arith::IndexCastOp::create(b, b.getIndexType(), position);
 }
 
 /// The values of a small constant index tensor.

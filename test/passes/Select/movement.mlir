@@ -54,3 +54,44 @@ func.func @between_partitions(%x: memref<1x64xf32, #trn.sbuf>, %y: memref<64x1xf
   linalg.transpose ins(%x : memref<1x64xf32, #trn.sbuf>) outs(%y : memref<64x1xf32, #trn.sbuf>) permutation = [1, 0]
   return
 }
+
+// -----
+
+#rows = affine_map<(p, k, c) -> (p, k)>
+#out = affine_map<(p, k, c) -> (p, k, c)>
+// A gather: one transfer per column of indices, each partition one row of the table.
+// CHECK-LABEL: func @gather
+// CHECK:         scf.for %[[K:.*]] =
+// CHECK:           %[[I:.*]] = memref.reinterpret_cast %{{.*}} sizes: [100, 1], strides: [3, 1]
+// CHECK:           %[[D:.*]] = memref.reinterpret_cast %{{.*}} sizes: [100, 64], strides: [192, 1]
+// CHECK:           trn.dma_gather outs(%[[D]] : {{.*}}) ins(%{{.*}}, %[[I]] : memref<500x64xf32, #trn.hbm>, {{.*}})
+func.func @gather(%i: memref<100x3xi32, #trn.sbuf>, %table: memref<500x64xf32, #trn.hbm>, %dst: memref<100x3x64xf32, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#rows, #out], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%i : memref<100x3xi32, #trn.sbuf>) outs(%dst : memref<100x3x64xf32, #trn.sbuf>) {
+  ^bb0(%n: i32, %o: f32):
+    %c = linalg.index 2 : index
+    %at = arith.index_cast %n : i32 to index
+    %x = memref.load %table[%at, %c] : memref<500x64xf32, #trn.hbm>
+    linalg.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+// Another axis: the rows of the table are its second dimension, three elements apart.
+// CHECK-LABEL: func @gather_columns
+// CHECK:         %[[T:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [7, 4], strides: [3, 21]
+// CHECK:         trn.dma_gather outs(%{{.*}} : {{.*}}) ins(%[[T]], %{{.*}} : {{.*}})
+func.func @gather_columns(%i: memref<5xi32, #trn.sbuf>, %table: memref<4x7x3xf32, #trn.hbm>, %dst: memref<5x4xf32, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [affine_map<(p, a) -> (p)>, affine_map<(p, a) -> (p, a)>], iterator_types = ["parallel", "parallel"]}
+      ins(%i : memref<5xi32, #trn.sbuf>) outs(%dst : memref<5x4xf32, #trn.sbuf>) {
+  ^bb0(%n: i32, %o: f32):
+    %zero = arith.constant 0 : index
+    %row = linalg.index 1 : index
+    %at = arith.index_cast %n : i32 to index
+    %x = memref.load %table[%row, %at, %zero] : memref<4x7x3xf32, #trn.hbm>
+    linalg.yield %x : f32
+  }
+  return
+}
