@@ -21,6 +21,7 @@ import onnxruntime
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import make_models  # noqa: E402
+import seed_light_models  # noqa: E402
 
 TOLERANCE = 1e-4
 
@@ -50,6 +51,15 @@ def generated(name):
     return path
 
 
+def seeded(name):
+    """Path of a light_* topology of the onnx wheel with seeded weights, written on first use."""
+    folder = ROOT / "build" / "models"
+    path = folder / f"{name}.onnx"
+    if not path.exists():
+        seed_light_models.main(str(folder), name)
+    return path
+
+
 def file_bytes(rng):
     """Magika's features of a real file of this repository, chosen by the generator: its first and its last 1,024 bytes
     without surrounding white space, padded with 256."""
@@ -70,6 +80,8 @@ def models():
               classifier=True, resident=False),
         Model("magika", ROOT / ".deps/magika/model.onnx", {"bytes": [1, 2048]}, make=file_bytes, classifier=True,
               resident=False),
+        *(Model(name, seeded(name), {}, classifier=True, resident=False)
+          for name in ("squeezenet", "inception_v1", "resnet50")),
         Model("ppocr_det", ROOT / ".deps/rapidocr/PP-OCRv6_det_small.onnx", {"x": [1, 3, 320, 320]}, resident=False),
         Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, resident=False),
     ]
