@@ -79,17 +79,14 @@ def seed(name):
     return model
 
 
-def main():
-    folder = pathlib.Path(sys.argv[1])
+def main(folder, *names):
+    folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    names = sys.argv[2:] or sorted(path.stem.removeprefix("light_") for path in SOURCE.glob("light_*.onnx"))
-    for name in names:
-        path = folder / f"{name}.onnx"
-        onnx.save(seed(name), path)
-        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+    for name in names or sorted(path.stem.removeprefix("light_") for path in SOURCE.glob("light_*.onnx")):
+        onnx.save(seed(name), folder / f"{name}.onnx")
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main()
+    main(*sys.argv[1:])

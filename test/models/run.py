@@ -30,9 +30,14 @@ class Model:
     """One model: where it comes from, its fixed shapes, how inputs are made, what is asserted beside the tolerance."""
 
     def __init__(self, name, path, shapes, make=None, classifier=False, resident=True, targets=("trn1", "trn2")):
-        self.name, self.path, self.shapes, self.make = name, path, shapes, make
+        self.name, self._path, self.shapes, self.make = name, path, shapes, make
         self.classifier, self.targets = classifier, targets
         self.resident = resident  # every activation stays in SBUF: the HBM traffic is asserted
+
+    @property
+    def path(self):
+        """The model file; a generated one is written on first use."""
+        return self._path() if callable(self._path) else self._path
 
     def inputs(self, session, seed):
         rng = np.random.default_rng(seed)
@@ -49,6 +54,10 @@ def generated(name):
     if not path.exists():
         make_models.main(str(folder), name)
     return path
+
+
+def ids(shape, high):
+    return lambda rng: {"ids": rng.integers(0, high, shape)}
 
 
 def seeded(name):
@@ -73,14 +82,15 @@ def file_bytes(rng):
 def models():
     """The models in the order in which they are tried: small ones first."""
     return [
-        Model("conv_net", generated("conv_net"), {}, classifier=True),
-        Model("bert_tiny", generated("bert_tiny"), {}, make=ids([1, 32], 256)),
-        Model("gpt2_small", generated("gpt2_small"), {}, make=ids([1, 64], 1000)),
+        Model("conv_net", lambda: generated("conv_net"), {}, classifier=True),
+        Model("bert_tiny", lambda: generated("bert_tiny"), {}, make=ids([1, 32], 256)),
+        Model("gpt2_small", lambda: generated("gpt2_small"), {}, make=ids([1, 64], 1000)),
+        Model("bert_base", lambda: generated("bert_base"), {}, make=ids([1, 128], 2048), resident=False),
         Model("ppocr_cls", ROOT / ".deps/rapidocr/ch_ppocr_mobile_v2.0_cls_mobile.onnx", {"x": [1, 3, 48, 192]},
               classifier=True, resident=False),
         Model("magika", ROOT / ".deps/magika/model.onnx", {"bytes": [1, 2048]}, make=file_bytes, classifier=True,
               resident=False),
-        *(Model(name, seeded(name), {}, classifier=True, resident=False)
+        *(Model(name, lambda name=name: seeded(name), {}, classifier=True, resident=False)
           for name in ("squeezenet", "inception_v1", "resnet50")),
         Model("ppocr_det", ROOT / ".deps/rapidocr/PP-OCRv6_det_small.onnx", {"x": [1, 3, 320, 320]}, resident=False),
         Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, resident=False),
