@@ -85,13 +85,14 @@ def models():
         Model("conv_net", lambda: generated("conv_net"), {}, classifier=True),
         Model("bert_tiny", lambda: generated("bert_tiny"), {}, make=ids([1, 32], 256)),
         Model("gpt2_small", lambda: generated("gpt2_small"), {}, make=ids([1, 64], 1000)),
-        Model("bert_base", lambda: generated("bert_base"), {}, make=ids([1, 128], 2048), resident=False),
+        Model("bert_base", lambda: generated("bert_base"), {}, make=ids([1, 128], 2048)),
         Model("ppocr_cls", ROOT / ".deps/rapidocr/ch_ppocr_mobile_v2.0_cls_mobile.onnx", {"x": [1, 3, 48, 192]},
               classifier=True, resident=False),
         Model("magika", ROOT / ".deps/magika/model.onnx", {"bytes": [1, 2048]}, make=file_bytes, classifier=True,
               resident=False),
-        *(Model(name, lambda name=name: seeded(name), {}, classifier=True, resident=False)
-          for name in ("squeezenet", "inception_v1", "resnet50")),
+        Model("squeezenet", lambda: seeded("squeezenet"), {}, classifier=True, resident=False),
+        Model("inception_v1", lambda: seeded("inception_v1"), {}, classifier=True, resident=False),
+        Model("resnet50", lambda: seeded("resnet50"), {}, classifier=True),
         Model("ppocr_det", ROOT / ".deps/rapidocr/PP-OCRv6_det_small.onnx", {"x": [1, 3, 320, 320]}, resident=False),
         Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, resident=False),
     ]
