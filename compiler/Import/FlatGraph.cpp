@@ -97,15 +97,20 @@ bool FlatGraph::build(const ::onnx::ModelProto &model, const std::map<std::strin
   return sort(defined, problems);
 }
 
+bool FlatGraph::countNode(const FlatNode &node, Diagnostics &problems) {
+  if (++counted <= kMaxNodes)
+    return true;
+  problems.add(nodeProblem(node, Problem::Kind::Unsupported,
+                           "expected at most " + std::to_string(kMaxNodes) + " nodes after inlining functions"));
+  return false;
+}
+
 bool FlatGraph::append(FlatNode node, unsigned depth, Diagnostics &problems) {
+  if (!countNode(node, problems))
+    return false;
   auto function = functions.find(functionKey(node.node->domain(), node.node->op_type(), node.node->overload()));
   if (function != functions.end())
     return inlineCall(node, *function->second, depth, problems);
-  if (list.size() >= kMaxNodes) {
-    problems.add(nodeProblem(node, Problem::Kind::Unsupported,
-                             "expected at most " + std::to_string(kMaxNodes) + " nodes after inlining functions"));
-    return false;
-  }
   list.push_back(std::move(node));
   return true;
 }
@@ -176,8 +181,11 @@ bool FlatGraph::inlineCall(const FlatNode &call, const ::onnx::FunctionProto &fu
     if (!append(std::move(flat), depth + 1, problems))
       return false;
   }
-  for (FlatNode &forward : forwards)
+  for (FlatNode &forward : forwards) {
+    if (!countNode(forward, problems))
+      return false;
     list.push_back(std::move(forward));
+  }
   return true;
 }
 

@@ -45,6 +45,8 @@ private:
   /// Appends a node, or the nodes of the function that it calls.
   bool append(FlatNode node, unsigned depth, Diagnostics &problems);
   bool inlineCall(const FlatNode &call, const ::onnx::FunctionProto &function, unsigned depth, Diagnostics &problems);
+  /// Counts a node, a call or an Identity against the limit: calls of functions without nodes take time too.
+  bool countNode(const FlatNode &node, Diagnostics &problems);
   bool sort(const std::map<std::string, bool> &defined, Diagnostics &problems);
 
   Functions functions;
@@ -52,6 +54,7 @@ private:
   Opsets modelOpsets;
   std::vector<FlatNode> list;
   int64_t instances = 0;
+  size_t counted = 0;
 };
 
 /// A problem at a node.

@@ -136,6 +136,29 @@ TEST(Hostile, FunctionsCannotExplode) {
   EXPECT_THAT(Imported(model.bytes()).text(), HasSubstr("nodes after inlining functions"));
 }
 
+TEST(Hostile, CallsCountAsNodes) {
+  // Each function calls the next twice and the last hands its input on: 2^40 calls of functions without nodes.
+  ModelBuilder model(13);
+  model.input("x", {1}).output("y");
+  for (int level = 0; level <= 40; ++level) {
+    auto *function = model.model.add_functions();
+    function->set_name("f" + std::to_string(level));
+    function->set_domain("local");
+    function->add_input("v");
+    function->add_output(level ? "w1" : "v");
+    function->add_opset_import()->set_version(13);
+    for (int i = 0; level > 0 && i < 2; ++i) {
+      auto *node = function->add_node();
+      node->set_op_type("f" + std::to_string(level - 1));
+      node->set_domain("local");
+      node->add_input(i ? "w0" : "v");
+      node->add_output("w" + std::to_string(i));
+    }
+  }
+  model.node("f40", {"x"}, {"y"}).set_domain("local");
+  EXPECT_THAT(Imported(model.bytes()).text(), HasSubstr("nodes after inlining functions"));
+}
+
 TEST(Hostile, DeepNestingIsAnError) {
   ::onnx::GraphProto graph;
   for (int i = 0; i < 200; ++i) {
