@@ -11,7 +11,6 @@
 #include "dialects/ONNX/Ops/Indexing.h"
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Normalization.h"
-#include "dialects/ONNX/Ops/Reduction.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "passes/Graph/Match.h"
 #include "passes/Graph/Passes.h"
@@ -41,10 +40,6 @@ public:
     return build(b, loc, name, operands, attributes);
   }
   Value reshape(Value x, ArrayRef<int64_t> shape) { return op("Reshape", {x}, ints("shape", shape)); }
-  Value transpose(Value x, ArrayRef<int64_t> perm) { return op("Transpose", {x}, ints("perm", perm)); }
-  Value reduce(StringRef name, Value x, ArrayRef<int64_t> axes, bool keep) {
-    return op(name, {x}, {ints("axes", axes), b.getNamedAttr("keepdims", b.getBoolAttr(keep))});
-  }
   /// A scalar constant of `like`'s element type.
   Value scalar(double value, Value like) {
     Type element = typeOf(like).getElementType();
@@ -112,144 +107,6 @@ struct DecomposeDropout : OpRewritePattern<DropoutOp> {
     if (op.getMask())
       results.push_back(WeightOp::create(b, op.getLoc(), DenseElementsAttr::get(typeOf(op.getMask()), true)));
     b.replaceOp(op, results);
-    return success();
-  }
-};
-
-/// ReduceL1, L2, LogSum, LogSumExp and SumSquare around ReduceSum.
-struct DecomposeReduce : RewritePattern {
-  DecomposeReduce(StringRef name, MLIRContext *context) : RewritePattern(name, 1, context) {}
-  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &b) const override {
-    auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes");
-    if (!axes || op->getNumOperands() != 1)
-      return failure();
-    Writer write(b, op->getLoc());
-    Value x = op->getOperand(0);
-    bool keep = cast<BoolAttr>(op->getAttr("keepdims")).getValue();
-    auto sum = [&](Value value) { return write.reduce("ReduceSum", value, axes.asArrayRef(), keep); };
-    Value result;
-    if (isa<ReduceL1Op>(op))
-      result = sum(write.op("Abs", {x}));
-    else if (isa<ReduceL2Op>(op))
-      result = write.op("Sqrt", {sum(write.op("Mul", {x, x}))});
-    else if (isa<ReduceSumSquareOp>(op))
-      result = sum(write.op("Mul", {x, x}));
-    else if (isa<ReduceLogSumOp>(op))
-      result = write.op("Log", {sum(x)});
-    else
-      result = logSumExp(write, x, axes.asArrayRef(), keep, typeOf(op->getResult(0)).getShape());
-    b.replaceOp(op, result);
-    return success();
-  }
-
-  /// The maximum is taken out first, or exp overflows.
-  static Value logSumExp(Writer &write, Value x, ArrayRef<int64_t> axes, bool keep, ArrayRef<int64_t> shape) {
-    Value max = write.reduce("ReduceMax", x, axes, true);
-    Value sum = write.reduce("ReduceSum", write.op("Exp", {write.op("Sub", {x, max})}), axes, true);
-    Value result = write.op("Add", {write.op("Log", {sum}), max});
-    return keep ? result : write.reshape(result, shape);
-  }
-};
-
-/// `(x - mean) / (√mean((x - mean)²) + 1e-9)`, as the standard's function body.
-struct DecomposeMeanVariance : OpRewritePattern<MeanVarianceNormalizationOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MeanVarianceNormalizationOp op, PatternRewriter &b) const override {
-    Writer write(b, op.getLoc());
-    Value x = op.getX();
-    ArrayRef<int64_t> axes = *op.getAxes();
-    Value mean = write.reduce("ReduceMean", x, axes, true);
-    Value meanOfSquares = write.reduce("ReduceMean", write.op("Mul", {x, x}), axes, true);
-    Value variance = write.op("Sub", {meanOfSquares, write.op("Mul", {mean, mean})});
-    Value deviation = write.op("Add", {write.op("Sqrt", {variance}), write.scalar(1e-9, x)});
-    b.replaceOp(op, write.op("Div", {write.op("Sub", {x, mean}), deviation}));
-    return success();
-  }
-};
-
-struct DecomposeLpNormalization : OpRewritePattern<LpNormalizationOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(LpNormalizationOp op, PatternRewriter &b) const override {
-    if (op.getP() != 1 && op.getP() != 2)
-      return failure();
-    Writer write(b, op.getLoc());
-    Value norm = write.reduce(op.getP() == 1 ? "ReduceL1" : "ReduceL2", op.getX(), {int64_t(op.getAxis())}, true);
-    // A vector of zeros stays one.
-    Value quotient = write.op("Div", {op.getX(), norm}), zero = write.scalar(0, norm);
-    b.replaceOp(op, write.op("Where", {write.op("Equal", {norm, zero}), zero, quotient}));
-    return success();
-  }
-};
-
-/// Normalises rows of a [rows, elements] view, then scales and shifts by channel.
-Value normalizeRows(Writer &write, Value x, int64_t rows, double epsilon) {
-  RankedTensorType type = typeOf(x);
-  Value flat = write.reshape(x, {rows, type.getNumElements() / rows});
-  Value mean = write.reduce("ReduceMean", flat, {1}, true);
-  Value centered = write.op("Sub", {flat, mean});
-  Value variance = write.reduce("ReduceMean", write.op("Mul", {centered, centered}), {1}, true);
-  Value deviation = write.op("Sqrt", {write.op("Add", {variance, write.scalar(epsilon, x)})});
-  return write.reshape(write.op("Div", {centered, deviation}), type.getShape());
-}
-
-Value scaleAndShift(Writer &write, Value x, Value scale, Value shift) {
-  SmallVector<int64_t> shape(typeOf(x).getRank() - 1, 1);
-  shape[0] = typeOf(x).getDimSize(1);
-  return write.op("Add", {write.op("Mul", {x, write.reshape(scale, shape)}), write.reshape(shift, shape)});
-}
-
-struct DecomposeInstanceNormalization : OpRewritePattern<InstanceNormalizationOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(InstanceNormalizationOp op, PatternRewriter &b) const override {
-    RankedTensorType type = typeOf(op.getX());
-    if (type.getRank() < 3 || type.getNumElements() == 0)
-      return failure();
-    Writer write(b, op.getLoc());
-    Value normal =
-        normalizeRows(write, op.getX(), type.getDimSize(0) * type.getDimSize(1), op.getEpsilon().convertToDouble());
-    b.replaceOp(op, scaleAndShift(write, normal, op.getScale(), op.getB()));
-    return success();
-  }
-};
-
-struct DecomposeGroupNormalization : OpRewritePattern<GroupNormalizationOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(GroupNormalizationOp op, PatternRewriter &b) const override {
-    RankedTensorType type = typeOf(op.getX());
-    int64_t groups = op.getNumGroups();
-    if (type.getRank() < 3 || type.getNumElements() == 0 || groups < 1 || type.getDimSize(1) % groups != 0)
-      return failure();
-    Writer write(b, op.getLoc());
-    Value normal = normalizeRows(write, op.getX(), type.getDimSize(0) * groups, op.getEpsilon().convertToDouble());
-    b.replaceOp(op, scaleAndShift(write, normal, op.getScale(), op.getB()));
-    return success();
-  }
-};
-
-/// Block moves are two views around a transpose.
-struct DecomposeDepthToSpace : OpRewritePattern<DepthToSpaceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(DepthToSpaceOp op, PatternRewriter &b) const override {
-    Writer write(b, op.getLoc());
-    ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
-    int64_t n = x[0], block = op.getBlocksize(), c = x[1] / (block * block), h = x[2], w = x[3];
-    bool depthFirst = op.getMode() == "DCR";
-    Value split = depthFirst ? write.reshape(op.getX(), {n, block, block, c, h, w})
-                             : write.reshape(op.getX(), {n, c, block, block, h, w});
-    Value moved = depthFirst ? write.transpose(split, {0, 3, 4, 1, 5, 2}) : write.transpose(split, {0, 1, 4, 2, 5, 3});
-    b.replaceOp(op, write.reshape(moved, typeOf(op.getY()).getShape()));
-    return success();
-  }
-};
-
-struct DecomposeSpaceToDepth : OpRewritePattern<SpaceToDepthOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SpaceToDepthOp op, PatternRewriter &b) const override {
-    Writer write(b, op.getLoc());
-    ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
-    int64_t block = op.getBlocksize();
-    Value split = write.reshape(op.getX(), {x[0], x[1], x[2] / block, block, x[3] / block, block});
-    b.replaceOp(op, write.reshape(write.transpose(split, {0, 3, 5, 1, 2, 4}), typeOf(op.getY()).getShape()));
     return success();
   }
 };
@@ -333,12 +190,7 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, ChainVariadic<SumOp>,
                  ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCastLike, DecomposeClip,
-                 DecomposeDropout, DecomposeMeanVariance, DecomposeLpNormalization, DecomposeInstanceNormalization,
-                 DecomposeGroupNormalization, DecomposeDepthToSpace, DecomposeSpaceToDepth, DecomposeOneHot,
-                 DecomposeTrilu>(context);
-    for (StringRef name :
-         {"onnx.ReduceL1", "onnx.ReduceL2", "onnx.ReduceLogSum", "onnx.ReduceLogSumExp", "onnx.ReduceSumSquare"})
-      patterns.add<DecomposeReduce>(name, context);
+                 DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
     populateRecurrentPatterns(patterns, maxSteps);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -22,7 +22,7 @@ std::optional<double> trn::uniformConstant(Value value) {
 
 bool trn::isConstantNear(Value value, double expected) {
   std::optional<double> number = uniformConstant(value);
-  return number && std::fabs(*number - expected) <= 1e-5 * std::fabs(expected);
+  return number && std::fabs(*number - expected) <= kConstantTolerance * std::fabs(expected);
 }
 
 bool trn::isConstant(Value value) { return Constant::get(value).has_value(); }

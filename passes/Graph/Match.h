@@ -12,7 +12,10 @@ namespace trn {
 
 /// The single value of a constant whose elements are all equal.
 std::optional<double> uniformConstant(mlir::Value value);
-/// True when the value is such a constant, near `expected` (relative 1e-5: exporters round).
+/// How far, relatively, a constant may be from the number that a pattern asks for: exporters write fp32, and a product
+/// of a few of those is off by a few of its half units (6e-8 each).
+constexpr double kConstantTolerance = 1e-6;
+/// True when the value is such a constant, near `expected`.
 bool isConstantNear(mlir::Value value, double expected);
 bool isConstant(mlir::Value value);
 

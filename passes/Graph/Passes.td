@@ -83,13 +83,11 @@ def DecomposePass : Pass<"onnx-decompose", "::mlir::func::FuncOp"> {
   let summary = "Express operators that have no lowering of their own by others";
   let description = [{
     **Contract in**: static types. **Contract out**: no Sum, Mean, Flatten, Squeeze, Unsqueeze, CastLike, Dropout,
-    ReduceL1, ReduceL2, ReduceLogSum, ReduceLogSumExp, ReduceSumSquare, MeanVarianceNormalization, LpNormalization,
-    InstanceNormalization, GroupNormalization, DepthToSpace, SpaceToDepth, OneHot, Trilu; Min and Max have two operands;
-    LSTM of at most `max-steps` steps is unrolled.
+    OneHot, Trilu; Min and Max have two operands; LSTM of at most `max-steps` steps is unrolled.
 
     **Example**: `Sum(a, b, c)` → `Add(Add(a, b), c)`.
 
-    **Not done**: GRU and RNN.
+    **Not done**: GRU and RNN; reductions and normalisations, whose one meaning is their lowering to linalg.
   }];
   let options = [Option<"maxSteps", "max-steps", "int64_t", "128",
                         "longest recurrence that is unrolled (the instructions grow with the steps)">];

@@ -32,7 +32,9 @@ using namespace trn::onnx;
 
 namespace {
 
-bool near(double value, double expected) { return std::fabs(value - expected) <= 1e-4 * std::fabs(expected); }
+bool near(double value, double expected) {
+  return std::fabs(value - expected) <= kConstantTolerance * std::fabs(expected);
+}
 
 /// `value` = other + constant, in either order.
 Value addedTo(Value value, double constant) {

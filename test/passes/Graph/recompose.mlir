@@ -31,6 +31,22 @@ func.func @other(%x: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
   return %e : tensor<4xf32>
 }
 
+// A constant that is off by 1e-5 is another function.
+// CHECK-LABEL: func @nearly
+// CHECK-NOT: onnx.Gelu
+// CHECK: onnx.Erf
+func.func @nearly(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %root = onnx.weight dense<1.41422768> : tensor<f32>
+  %one = onnx.weight dense<1.0> : tensor<f32>
+  %half = onnx.weight dense<0.5> : tensor<f32>
+  %a = onnx.Div(%x, %root) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b = onnx.Erf(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %c = onnx.Add(%b, %one) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %d = onnx.Mul(%x, %c) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %e = onnx.Mul(%d, %half) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %e : tensor<4xf32>
+}
+
 // CHECK-LABEL: func @gelu_tanh
 // CHECK-NEXT: onnx.Gelu(%arg0) {approximate = "tanh"}
 func.func @gelu_tanh(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -315,6 +315,25 @@ TEST_F(OnnxToLinalgTest, LayerNormalizationOverTheLastDimensions) {
   EXPECT_THAT(y, ElementsAre(-1, -2, 2, 3)) << diagnostic;
 }
 
+TEST_F(OnnxToLinalgTest, NormalisationsOfLargeMeans) {
+  // Means of 4096, deviations of 1: the squares are beyond fp32's 24 bits, so only centred values keep the deviation.
+  Tensor x = floats({1, 2, 2}, {4095, 4097, 4097, 4095});
+  Tensor one = floats({2}, {1, 1}), zero = floats({2}, {0, 0});
+  auto isNormal = testing::Pointwise(DoubleNear(1e-4), std::vector<double>{-1, 1, 1, -1});
+  EXPECT_THAT(run("onnx.MeanVarianceNormalization(%0) {axes = array<i64: 0, 2>} : (tensor<1x2x2xf32>) -> "
+                  "tensor<1x2x2xf32>",
+                  {x}),
+              isNormal);
+  EXPECT_THAT(run("onnx.InstanceNormalization(%0, %1, %2) {epsilon = 0.0 : f32} : (tensor<1x2x2xf32>, tensor<2xf32>, "
+                  "tensor<2xf32>) -> tensor<1x2x2xf32>",
+                  {x, one, zero}),
+              isNormal);
+  EXPECT_THAT(run("onnx.GroupNormalization(%0, %1, %2) {epsilon = 0.0 : f32, num_groups = 2 : i64} : "
+                  "(tensor<1x2x2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x2xf32>",
+                  {x, one, zero}),
+              isNormal);
+}
+
 //===----------------------------------------------------------------------===//
 // Movement
 //===----------------------------------------------------------------------===//
