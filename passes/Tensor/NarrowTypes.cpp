@@ -1,6 +1,7 @@
 //===- NarrowTypes.cpp - 64-bit integers to 32 bits, booleans to bytes ----===//
 // Owns the types of integers on the device. Types change in place: every arithmetic operation has the narrow type too,
-// only conversions between the two widths disappear.
+// only conversions between the two widths disappear. Refuses constants that do not fit, except where the nearest end of
+// the narrow type means the same.
 #include "compiler/Reference/Tensor.h"
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Weight.h"
@@ -56,6 +57,25 @@ static ElementsAttr narrowElements(ElementsAttr values, bool &fits) {
   return makeConstant(RankedTensorType::get(constant->type().getShape(), element), std::move(bytes));
 }
 
+/// The first operation for which the nearest end of the narrow type is not as good as the number, or null. Bounds of
+/// minima and maxima are as good, and with them where such reductions start: no narrow element is beyond that end.
+static Operation *userOfExactValue(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner(), *found = nullptr;
+    if (llvm::isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(user))
+      continue;
+    if (llvm::isa<linalg::FillOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+      found = userOfExactValue(user->getResult(0));
+    else if (auto generic = dyn_cast<linalg::GenericOp>(user))
+      found = userOfExactValue(generic.getMatchingBlockArgument(&use));
+    else
+      found = user;
+    if (found)
+      return found;
+  }
+  return nullptr;
+}
+
 namespace {
 class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
   void runOnOperation() override {
@@ -65,7 +85,10 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
       function.setArgAttrs(number, hostType(type, function.getArgAttrDict(number), "input"));
     for (auto [number, type] : llvm::enumerate(resultTypes))
       function.setResultAttrs(number, hostType(type, function.getResultAttrDict(number), "output"));
-    function.walk([&](Operation *op) { narrowConstants(op); });
+    bool complete = true;
+    function.walk([&](Operation *op) { complete &= succeeded(narrowConstants(op)); });
+    if (!complete)
+      return signalPassFailure();
     // Bodies first see their booleans as bytes; then all types change.
     SmallVector<Operation *> conversions;
     function.walk([&](Operation *op) {
@@ -102,7 +125,7 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
     return list.getDictionary(&getContext());
   }
 
-  void narrowConstants(Operation *op) {
+  LogicalResult narrowConstants(Operation *op) {
     bool fits = true;
     if (auto weight = dyn_cast<onnx::WeightOp>(op)) {
       Type element = cast<ShapedType>(weight.getType()).getElementType();
@@ -119,8 +142,12 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
         constant.setValueAttr(IntegerAttr::get(type, APInt(type.getWidth(), uint64_t(value), !type.isUnsigned())));
       }
     }
-    if (!fits)
-      op->emitRemark() << "a constant does not fit into 32 bits; its nearest end is used";
+    Operation *user = fits ? nullptr : userOfExactValue(op->getResult(0));
+    if (!user)
+      return success();
+    return emitError(user->getLoc())
+           << "expected integers of 32 bits, which are the device's widest, but got a constant "
+              "that does not fit";
   }
 
   /// Where elements of a boolean tensor enter scalar code they are compared with 0; where they leave it they are

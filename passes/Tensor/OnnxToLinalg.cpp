@@ -1,6 +1,6 @@
 //===- OnnxToLinalg.cpp - from the onnx dialect to linalg -----------------===//
 // Owns the walk: each operation in order, replaced by what its lowering builds. Reports every operation without a
-// lowering before failing.
+// lowering before failing. Refuses tensors without elements: no later stage knows them.
 #include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/Trn/TrnDialect.h"
@@ -26,11 +26,42 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
       if (llvm::isa_and_nonnull<onnx::ONNXDialect>(op->getDialect()) && !llvm::isa<onnx::WeightOp>(op))
         operations.push_back(op);
     });
+    if (failed(checkSizes(operations)))
+      return signalPassFailure();
     bool complete = true;
     for (Operation *op : operations)
       complete &= succeeded(replace(op));
     if (!complete)
       signalPassFailure();
+  }
+
+  static bool hasNoElements(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && llvm::is_contained(tensor.getShape(), 0);
+  }
+
+  /// Reports the inputs and operations that hold tensors without elements. Empty constants are optional operands (the
+  /// region of a Resize) or pieces of a Concat, which its lowering leaves out.
+  LogicalResult checkSizes(ArrayRef<Operation *> operations) {
+    LogicalResult result = success();
+    for (BlockArgument argument : getOperation().getArguments()) {
+      if (!hasNoElements(argument.getType()))
+        continue;
+      auto name = getOperation().getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name");
+      result = emitError(argument.getLoc())
+               << "input '" << (name ? name.getValue() : "") << "': expected elements but got " << argument.getType()
+               << "; tensors of size 0 are not supported yet";
+    }
+    for (Value value : getOperation().front().getTerminator()->getOperands())
+      if (value.getDefiningOp<onnx::WeightOp>() && hasNoElements(value.getType()))
+        result = emitError(value.getLoc()) << "expected elements in the output but got " << value.getType()
+                                           << "; tensors of size 0 are not supported yet";
+    for (Operation *op : operations)
+      for (Type type : op->getResultTypes())
+        if (hasNoElements(type))
+          result = emitError(op->getLoc())
+                   << "expected elements in the result but got " << type << "; tensors of size 0 are not supported yet";
+    return result;
   }
 
   static LogicalResult replace(Operation *op) {

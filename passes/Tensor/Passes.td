@@ -86,8 +86,9 @@ def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
     bodies still do). A function's argument or result whose element type changed keeps what the caller sees as the attribute
     `onnx.host_type`.
 
-    The device computes with 32-bit integers at most. Constants that do not fit go to the nearest end, with a remark; that
-    data does not fit cannot be seen while compiling, so each narrowed argument and result is a remark too. A boolean in
+    The device computes with 32-bit integers at most. Constants that do not fit are errors; bounds of minima and maxima, and
+    where such reductions start, go to the nearest end, which means the same. That data does not fit cannot be seen while
+    compiling, so each narrowed argument and result is a remark. A boolean in
     memory is 0 or 1: bodies compare what they read with 0 and extend what they store.
 
     **Example**
