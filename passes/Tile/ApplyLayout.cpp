@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/Tile/EmitStructured.h"
@@ -43,7 +44,7 @@ public:
       if (const LayoutCandidate *candidate = plan.of(op))
         if (failed(emit(op, *candidate)))
           return failure();
-    storeResults(terminator);
+    storeResults();
     eraseOld(operations, terminator);
     return success();
   }
@@ -73,26 +74,37 @@ private:
     return candidate && !(candidate->form == LayoutCandidate::Form::View && candidate->result.isHbm());
   }
 
+  /// The value that `result` returns: before the view that makes it a scalar, since only the output's buffer is one.
+  static Value returnedValue(Value result) {
+    auto collapse = result.getDefiningOp<tensor::CollapseShapeOp>();
+    return shapeOf(result).empty() && collapse ? collapse.getSrc() : result;
+  }
+
   void bindResults(Operation *terminator) {
     llvm::SmallDenseSet<Value> taken;
-    for (OpOperand &result : terminator->getOpOperands()) {
-      unsigned index = result.getOperandNumber();
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      unsigned index = operand.getOperandNumber();
       std::string fallback = ("output" + Twine(index)).str();
       StringRef name = ioName(function.getResultAttrDict(index));
-      auto type = cast<RankedTensorType>(result.get().getType());
-      Value buffer = emitter.declareOutput(result.get().getLoc(), type, name.empty() ? StringRef(fallback) : name);
-      Value tensor = emitter.asTensor(result.get().getLoc(), buffer, /*writable=*/true);
-      bool direct = hasHbmStorage(result.get()) && taken.insert(result.get()).second;
+      auto type = cast<RankedTensorType>(operand.get().getType());
+      Value result = returnedValue(operand.get());
+      Location loc = result.getLoc();
+      Value buffer = emitter.declareOutput(loc, type, name.empty() ? StringRef(fallback) : name);
+      if (result != operand.get())
+        buffer =
+            memref::ExpandShapeOp::create(builder, loc, ArrayRef<int64_t>{1}, buffer, ArrayRef<ReassociationIndices>());
+      Value tensor = emitter.asTensor(loc, buffer, /*writable=*/true);
+      bool direct = hasHbmStorage(result) && taken.insert(result).second;
       if (direct)
-        emitter.bindOutput(result.get(), tensor);
-      outputs.push_back({buffer, tensor, direct});
+        emitter.bindOutput(result, tensor);
+      outputs.push_back({result, buffer, tensor, direct});
     }
   }
 
-  void storeResults(Operation *terminator) {
-    for (auto [result, output] : llvm::zip_equal(terminator->getOperands(), outputs)) {
-      Location loc = result.getLoc();
-      Laid region = emitter.read(result, Layout::hbm());
+  void storeResults() {
+    for (const Output &output : outputs) {
+      Location loc = output.result.getLoc();
+      Laid region = emitter.read(output.result, Layout::hbm());
       Value stored = emitter.extract(loc, region);
       if (!output.direct)
         stored = linalg::CopyOp::create(builder, loc, stored, output.tensor).getResult(0);
@@ -343,7 +355,7 @@ private:
   }
 
   struct Output {
-    Value buffer, tensor;
+    Value result, buffer, tensor;
     bool direct;
   };
   func::FuncOp function;

@@ -4,7 +4,9 @@
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/AsmState.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Tile/GroupPlan.h"
 #include "passes/Tile/LayoutPasses.h"
@@ -111,7 +113,7 @@ public:
     builder.setInsertionPoint(block.getTerminator());
     // What needs no group keeps its place in front of the calls; the rest is made when a call needs it.
     for (Operation *op : old)
-      if (op->getNumOperands() == 0 || llvm::isa<bufferization::ToTensorOp>(op))
+      if (op->getNumOperands() == 0 || llvm::isa<bufferization::ToTensorOp, memref::ExpandShapeOp>(op))
         op->moveBefore(block.getTerminator());
     for (size_t group = 0; group < plan.groups().size(); ++group)
       outline(group);
@@ -139,7 +141,8 @@ private:
     if (Value mapped = values.lookupOrNull(value))
       return mapped;
     Operation *producer = value.getDefiningOp();
-    if (!producer || producer->getNumOperands() == 0 || llvm::isa<bufferization::ToTensorOp>(producer))
+    if (!producer || producer->getNumOperands() == 0 ||
+        llvm::isa<bufferization::ToTensorOp, memref::ExpandShapeOp>(producer))
       return value;
     // A view in HBM, or of something that no group made.
     IRMapping mapping;
@@ -269,9 +272,11 @@ private:
     function.getFunctionType().print(stream);
     OpPrintingFlags flags;
     flags.printGenericOpForm().useLocalScope();
+    // Values are numbered once for all operations: numbering them again for each takes minutes in long groups.
+    AsmState numbering(function, flags);
     function.getBody().front().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op->getBlock() == &function.getBody().front()) {
-        op->print(stream, flags);
+        op->print(stream, numbering);
         stream << "\n";
       }
     });

@@ -13,7 +13,8 @@ def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncO
 
     *Contract out*: stage `tensor`; named linalg operations are `linalg.generic` (fill, copy and transposes of constants
     excepted), transposes are composed into the maps of the generics that read them, contractions and reductions start
-    from a constant, a gather of rows is an operation of its own that computes nothing.
+    from a constant, a gather of rows is an operation of its own that computes nothing. Tensors of rank 0 have one
+    dimension of one element, but for inputs, outputs and constants.
 
     *Example*:
     ```mlir
@@ -94,7 +95,7 @@ def ApplyLayoutPass : Pass<"tile-apply-layout", "mlir::ModuleOp"> {
     *Not done*: groups.
   }];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
-                           "mlir::bufferization::BufferizationDialect", "::trn::ir::TrnDialect"];
+                           "mlir::bufferization::BufferizationDialect", "mlir::memref::MemRefDialect", "::trn::ir::TrnDialect"];
 }
 
 def FormGroupsPass : Pass<"tile-form-groups", "mlir::ModuleOp"> {

@@ -124,7 +124,133 @@ static void separateInits(func::FuncOp function, IRRewriter &rewriter) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+static bool isScalarTensor(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getRank() == 0;
+}
+
 namespace {
+/// Gives tensors of rank 0 one dimension of one element, so that later passes know no scalars. What comes from outside
+/// (arguments, constants) is expanded once; what is returned is collapsed.
+class ScalarRaiser {
+public:
+  ScalarRaiser(func::FuncOp function, IRRewriter &rewriter) : function(function), rewriter(rewriter) {}
+
+  void run() {
+    SmallVector<Operation *> operations;
+    for (Operation &op : function.front())
+      operations.push_back(&op);
+    for (Operation *op : operations)
+      raise(op);
+    // All readers have the raised values now.
+    for (Operation *op : llvm::reverse(operations))
+      if (replaced.contains(op) && op->use_empty())
+        rewriter.eraseOp(op);
+  }
+
+private:
+  /// The value with one dimension.
+  Value raised(Value scalar) {
+    Value &known = units[scalar];
+    if (known)
+      return known;
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointAfterValue(scalar);
+    return known = tensor::ExpandShapeOp::create(rewriter, scalar.getLoc(), unitType(scalar), scalar,
+                                                 ArrayRef<ReassociationIndices>());
+  }
+  static RankedTensorType unitType(Value scalar) {
+    return RankedTensorType::get({1}, cast<RankedTensorType>(scalar.getType()).getElementType());
+  }
+  static SmallVector<ReassociationIndices> oneGroup(int64_t rank) {
+    return {llvm::to_vector<2>(llvm::seq<int64_t>(0, rank))};
+  }
+  void replace(Operation *op, Value with) {
+    units[op->getResult(0)] = with;
+    replaced.insert(op);
+  }
+
+  void raise(Operation *op) {
+    rewriter.setInsertionPoint(op);
+    Location loc = op->getLoc();
+    bool makesScalar = op->getNumResults() == 1 && isScalarTensor(op->getResult(0));
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op); empty && makesScalar) {
+      Value unit = tensor::EmptyOp::create(rewriter, loc, {1}, empty.getType().getElementType());
+      return replace(op, unit);
+    }
+    if (auto fill = dyn_cast<linalg::FillOp>(op); fill && makesScalar)
+      return replace(op,
+                     linalg::FillOp::create(rewriter, loc, fill.getInputs(), raised(fill.getOutputs()[0])).result());
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op); collapse && makesScalar) {
+      Value source = collapse.getSrc();
+      int64_t rank = collapse.getSrcType().getRank();
+      return replace(
+          op, rank == 1 ? source : tensor::CollapseShapeOp::create(rewriter, loc, source, oneGroup(rank)).getResult());
+    }
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op); slice && makesScalar)
+      return replace(op, tensor::ExtractSliceOp::create(rewriter, loc, unitType(op->getResult(0)), slice.getSource(),
+                                                        slice.getMixedOffsets(), slice.getMixedSizes(),
+                                                        slice.getMixedStrides()));
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op); expand && isScalarTensor(expand.getSrc())) {
+      Value source = raised(expand.getSrc());
+      int64_t rank = expand.getResultType().getRank();
+      Value result = rank == 1
+                         ? source
+                         : tensor::ExpandShapeOp::create(rewriter, loc, expand.getResultType(), source, oneGroup(rank))
+                               .getResult();
+      rewriter.replaceAllUsesWith(expand.getResult(), result);
+      replaced.insert(op);
+      return;
+    }
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      return raiseGeneric(generic);
+    if (llvm::isa<func::ReturnOp>(op))
+      for (OpOperand &operand : op->getOpOperands())
+        if (Value unit = units.lookup(operand.get()); unit && replaced.contains(operand.get().getDefiningOp())) {
+          auto type = cast<RankedTensorType>(operand.get().getType());
+          operand.set(tensor::CollapseShapeOp::create(rewriter, operand.get().getLoc(), type, unit,
+                                                      ArrayRef<ReassociationIndices>()));
+        }
+  }
+
+  /// Adds a loop of one round behind the others, so that their numbers stay; it indexes what was a scalar.
+  void raiseGeneric(linalg::GenericOp op) {
+    if (op->getNumResults() != 1 || llvm::none_of(op->getOperands(), isScalarTensor))
+      return;
+    unsigned loops = op.getNumLoops();
+    SmallVector<AffineMap> maps;
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      bool isScalar = isScalarTensor(operand.get());
+      operands.push_back(isScalar ? raised(operand.get()) : operand.get());
+      SmallVector<AffineExpr> results(map.getResults());
+      if (isScalar)
+        results.push_back(rewriter.getAffineDimExpr(loops));
+      maps.push_back(AffineMap::get(loops + 1, 0, results, op.getContext()));
+    }
+    SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+    iterators.push_back(utils::IteratorType::parallel);
+    Value init = operands.back();
+    auto raisedOp = linalg::GenericOp::create(rewriter, op.getLoc(), TypeRange(init.getType()),
+                                              ArrayRef(operands).drop_back(), ValueRange(init), maps, iterators);
+    rewriter.inlineRegionBefore(op.getRegion(), raisedOp.getRegion(), raisedOp.getRegion().begin());
+    if (isScalarTensor(op->getResult(0)))
+      return replace(op, raisedOp->getResult(0));
+    rewriter.replaceAllUsesWith(op->getResult(0), raisedOp->getResult(0));
+    replaced.insert(op);
+  }
+
+  func::FuncOp function;
+  IRRewriter &rewriter;
+  DenseMap<Value, Value> units;
+  DenseSet<Operation *> replaced;
+};
+
 /// Takes one element read out of the body of a generic: the row number becomes a tensor, the read a gather, what it
 /// gives an input of the generic.
 class GatherSeparator {
@@ -336,6 +462,7 @@ struct NormalizeStructurePass : public impl::NormalizeStructurePassBase<Normaliz
     composeTransposes(getOperation(), rewriter);
     separateInits(getOperation(), rewriter);
     separateGathers(getOperation(), rewriter);
+    ScalarRaiser(getOperation(), rewriter).run();
   }
 };
 } // namespace
