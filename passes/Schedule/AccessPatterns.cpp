@@ -7,6 +7,7 @@
 #include "passes/Schedule/AccessPatterns.h"
 #include "dialects/Trn/DMA.h"
 #include "dialects/Trn/DVE.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace trn;
@@ -26,18 +27,22 @@ View View::whole(Value base) {
   return view;
 }
 
-void View::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t> newSizes, ArrayRef<int64_t> steps,
+bool View::slice(ArrayRef<int64_t> offsets, ArrayRef<int64_t> newSizes, ArrayRef<int64_t> steps,
                  const llvm::SmallBitVector &dropped) {
   SmallVector<int64_t, 6> keptSizes, keptStrides;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    offset += offsets[i] * strides[i];
+    int64_t distance, stride;
+    if (llvm::MulOverflow(offsets[i], strides[i], distance) || llvm::AddOverflow(offset, distance, offset) ||
+        llvm::MulOverflow(strides[i], steps[i], stride))
+      return false;
     if (dropped.test(i))
       continue;
     keptSizes.push_back(newSizes[i]);
-    keptStrides.push_back(strides[i] * steps[i]);
+    keptStrides.push_back(stride);
   }
   sizes = std::move(keptSizes);
   strides = std::move(keptStrides);
+  return true;
 }
 
 void View::reinterpret(int64_t newOffset, ArrayRef<int64_t> newSizes, ArrayRef<int64_t> newStrides) {
@@ -171,18 +176,23 @@ FailureOr<ir::APAttr> PatternBuilder::onChip(const View &view, unsigned reducedD
   auto type = cast<MemRefType>(view.base.getType());
   int64_t row = ShapedType::getNumElements(type.getShape().drop_front(type.getRank() ? 1 : 0));
   int64_t partitions = view.sizes.empty() ? 1 : view.sizes[0];
-  int64_t start = view.offset / row, inside = view.offset % row;
+  if (row == 0)
+    return error() << "expected a buffer with elements, but got " << type;
+  int64_t start = llvm::divideFloorSigned(view.offset, row), inside = view.offset - start * row;
   if (partitions > 1 && view.strides[0] != row)
     return error() << "steps over partitions by " << view.strides[0] << " elements, but a row of its buffer " << type
                    << " has " << row << ": dimension 0 of an on-chip view must be the partition";
   ArrayRef<int64_t> sizes = ArrayRef(view.sizes).drop_front(view.sizes.empty() ? 0 : 1);
   ArrayRef<int64_t> strides = ArrayRef(view.strides).drop_front(view.sizes.empty() ? 0 : 1);
-  int64_t last = inside;
-  for (auto [size, stride] : llvm::zip(sizes, strides))
-    last += stride > 0 ? (size - 1) * stride : 0;
-  if (last >= row || start < 0 || start + partitions > type.getShape().front())
-    return error() << "reaches element " << last << " of partition " << start + partitions - 1
-                   << ", beyond its buffer " << type;
+  int64_t first = inside, last = inside;
+  for (auto [size, stride] : llvm::zip(sizes, strides)) {
+    int64_t reach, &end = stride > 0 ? last : first;
+    if (size > 0 && (llvm::MulOverflow(size - 1, stride, reach) || llvm::AddOverflow(end, reach, end)))
+      return error() << "steps " << size << " times by " << stride << " elements, beyond its buffer " << type;
+  }
+  if (first < 0 || last >= row || start < 0 || start + partitions > type.getShape().front())
+    return error() << "reaches elements " << first << " to " << last << " of partitions " << start << " to "
+                   << start + partitions - 1 << ", beyond its buffer " << type;
 
   // Reduced dimensions stay apart from the others: the instruction counts them.
   unsigned kept = sizes.size() - std::min<size_t>(reducedDims, sizes.size());

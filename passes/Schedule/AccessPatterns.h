@@ -17,7 +17,8 @@ struct View {
   llvm::SmallVector<int64_t, 6> sizes, strides;
 
   static View whole(mlir::Value base);
-  void slice(llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides,
+  /// False when an offset or stride has more than 64 bits.
+  bool slice(llvm::ArrayRef<int64_t> offsets, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides,
              const llvm::SmallBitVector &dropped);
   void reinterpret(int64_t offset, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides);
   /// False when a group's dimensions do not lie side by side.

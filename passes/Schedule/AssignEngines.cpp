@@ -27,6 +27,7 @@ struct AssignEnginesPass : trn::impl::TrnAssignEnginesBase<AssignEnginesPass> {
     func::FuncOp entry = device ? findEntry(getOperation()) : func::FuncOp();
     if (!entry)
       return signalPassFailure();
+    shortLoads = 0;
     for (Operation &op : entry.getBody().front())
       if (auto instruction = dyn_cast<ir::InstructionOpInterface>(op))
         if (failed(assign(instruction, *device)))

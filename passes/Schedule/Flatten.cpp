@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -28,6 +29,8 @@ using namespace trn;
 
 /// More instructions than this are a mistake of the input, not a program: 4 Mi commands are 25 times Llama-3-8B's layer.
 static constexpr uint64_t kMaxInstructions = uint64_t(1) << 22;
+/// Operations and iterations that are interpreted: 32 for each instruction, a second or two in all.
+static constexpr uint64_t kMaxSteps = kMaxInstructions * 32;
 
 namespace {
 
@@ -40,15 +43,15 @@ public:
   ~Flattener() { delete block; }
 
   LogicalResult run() {
-    bindArguments();
-    if (failed(runBlock(entry.getBody().front())))
+    if (failed(bindArguments()) || failed(runBlock(entry.getBody().front())))
       return failure();
     replaceBody();
     return success();
   }
 
 private:
-  void bindArguments();
+  LogicalResult bindArguments();
+  std::string freshSymbol(StringRef name) const;
   void makeArgumentGlobals();
   void replaceBody();
 
@@ -80,12 +83,17 @@ private:
   DenseMap<Value, int64_t> ints;
   DenseMap<Value, View> views;
   llvm::StringMap<Value> globals;
-  SmallVector<std::pair<std::string, Value>> argumentGlobals;
+  struct ArgumentGlobal {
+    std::string symbol, name;
+    Value base;
+  };
+  SmallVector<ArgumentGlobal> argumentGlobals;
   llvm::DenseSet<Value> written;
   DenseMap<StringRef, unsigned> callCounts;
   SmallVector<func::FuncOp> callStack;
   SmallVector<Location> callSites;
   uint64_t emitted = 0;
+  uint64_t stepsLeft = kMaxSteps;
 };
 
 } // namespace
@@ -150,26 +158,45 @@ Value Flattener::getGlobal(Location loc, StringRef name, MemRefType type) {
   return value;
 }
 
-void Flattener::bindArguments() {
+/// A name of the model may be that of another symbol, such as a function.
+std::string Flattener::freshSymbol(StringRef name) const {
+  std::string symbol = name.str();
+  for (unsigned suffix = 0; symbols.lookup(symbol) || globals.contains(symbol); ++suffix)
+    symbol = (name + "_" + Twine(suffix)).str();
+  return symbol;
+}
+
+LogicalResult Flattener::bindArguments() {
+  llvm::StringMap<unsigned> numbers;
   for (BlockArgument argument : entry.getArguments()) {
     unsigned number = argument.getArgNumber();
     StringAttr name = entry.getArgAttrOfType<StringAttr>(number, "trn.name");
     if (!name)
       name = entry.getArgAttrOfType<StringAttr>(number, "onnx.name");
     std::string text = name ? name.str() : "arg" + std::to_string(number);
+    auto [first, isNew] = numbers.try_emplace(text, number);
+    if (!isNew)
+      return entry.emitOpError("expected arguments of different names, but arguments ")
+             << first->second << " and " << number << " are both named '" << text << "'";
+    for (auto global : module.getOps<ir::GlobalOp>())
+      if (global.getIoName() == StringRef(text))
+        return entry.emitOpError("expected arguments and globals of different names, but argument ")
+               << number << " and '@" << global.getSymName() << "' are both named '" << text << "'";
+    std::string symbol = freshSymbol(text);
     auto type = cast<MemRefType>(argument.getType());
-    Value base = getGlobal(argument.getLoc(), text, type);
-    argumentGlobals.emplace_back(text, base);
+    Value base = getGlobal(argument.getLoc(), symbol, type);
+    argumentGlobals.push_back({symbol, text, base});
     views[argument] = View::whole(base);
   }
+  return success();
 }
 
 /// An argument that an instruction writes is an output.
 void Flattener::makeArgumentGlobals() {
   OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
-  for (auto &[name, base] : argumentGlobals) {
+  for (auto &[symbol, name, base] : argumentGlobals) {
     ir::GlobalKind kind = written.contains(base) ? ir::GlobalKind::Output : ir::GlobalKind::Input;
-    ir::GlobalOp::create(top, base.getLoc(), top.getStringAttr(name), ir::GlobalKindAttr::get(top.getContext(), kind),
+    ir::GlobalOp::create(top, base.getLoc(), top.getStringAttr(symbol), ir::GlobalKindAttr::get(top.getContext(), kind),
                          top.getStringAttr(name), ElementsAttr(), ArrayAttr(), TypeAttr::get(base.getType()));
   }
 }
@@ -202,6 +229,9 @@ LogicalResult Flattener::runBlock(Block &body) {
 }
 
 LogicalResult Flattener::runOp(Operation *op) {
+  if (stepsLeft-- == 0)
+    return op->emitOpError("cannot be flattened: more than ")
+           << kMaxSteps << " operations and iterations would be evaluated";
   if (auto instruction = dyn_cast<ir::InstructionOpInterface>(op))
     return runInstruction(instruction);
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -231,8 +261,13 @@ LogicalResult Flattener::runFor(scf::ForOp loop) {
     if (failed(bind(init, argument, loop)))
       return failure();
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  for (int64_t iteration = *lower; iteration < *upper; iteration += *step) {
-    ints[loop.getInductionVar()] = iteration;
+  uint64_t trips = *lower < *upper ? (uint64_t(*upper) - uint64_t(*lower) - 1) / uint64_t(*step) + 1 : 0;
+  if (trips > stepsLeft)
+    return loop.emitOpError("has ") << trips << " iterations; expected at most " << kMaxSteps
+                                    << " evaluated operations and iterations in all";
+  stepsLeft -= trips;
+  for (uint64_t trip = 0; trip < trips; ++trip) {
+    ints[loop.getInductionVar()] = int64_t(uint64_t(*lower) + trip * uint64_t(*step));
     if (failed(runBlock(*loop.getBody())))
       return failure();
     if (loop.getNumResults() == 0)
@@ -325,8 +360,8 @@ LogicalResult Flattener::runView(Operation *op) {
   if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
     known = integers(subview.getMixedOffsets(), offsets) && integers(subview.getMixedSizes(), sizes) &&
             integers(subview.getMixedStrides(), strides);
-    if (known)
-      view.slice(offsets, sizes, strides, subview.getDroppedDims());
+    if (known && !view.slice(offsets, sizes, strides, subview.getDroppedDims()))
+      return op->emitOpError("expected an offset and strides of at most 64 bits");
   } else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
     known = integers(cast.getMixedOffsets(), offsets) && integers(cast.getMixedSizes(), sizes) &&
             integers(cast.getMixedStrides(), strides);
@@ -397,13 +432,20 @@ LogicalResult Flattener::runInstruction(ir::InstructionOpInterface op) {
 //===----------------------------------------------------------------------===//
 
 /// The operations that tiled code is full of, without attributes; everything else through its folder.
-static std::optional<int64_t> evaluateFast(Operation *op, ArrayRef<int64_t> operands) {
-  if (llvm::isa<arith::AddIOp>(op))
-    return operands[0] + operands[1];
-  if (llvm::isa<arith::SubIOp>(op))
-    return operands[0] - operands[1];
-  if (llvm::isa<arith::MulIOp>(op))
-    return operands[0] * operands[1];
+static std::optional<int64_t> evaluateFast(Operation *op, ArrayRef<int64_t> operands, bool &overflows) {
+  int64_t result = 0;
+  if (llvm::isa<arith::AddIOp>(op)) {
+    overflows = llvm::AddOverflow(operands[0], operands[1], result);
+    return result;
+  }
+  if (llvm::isa<arith::SubIOp>(op)) {
+    overflows = llvm::SubOverflow(operands[0], operands[1], result);
+    return result;
+  }
+  if (llvm::isa<arith::MulIOp>(op)) {
+    overflows = llvm::MulOverflow(operands[0], operands[1], result);
+    return result;
+  }
   if (llvm::isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return operands[0];
   return std::nullopt;
@@ -421,8 +463,11 @@ LogicalResult Flattener::evaluate(Operation *op) {
     operands.push_back(*known);
   }
   bool isIndex = op->getNumResults() == 1 && op->getResult(0).getType().isIndex();
+  bool overflows = false;
   if (isIndex)
-    if (std::optional<int64_t> value = evaluateFast(op, operands)) {
+    if (std::optional<int64_t> value = evaluateFast(op, operands, overflows)) {
+      if (overflows)
+        return op->emitOpError("overflows 64 bits: its operands are ") << operands[0] << " and " << operands[1];
       ints[op->getResult(0)] = *value;
       return success();
     }

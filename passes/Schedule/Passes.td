@@ -36,7 +36,7 @@ def TrnFlatten : Pass<"trn-flatten", "::mlir::ModuleOp"> {
     trn.tensor_copy outs(%y : …) ins(%x : …) {aps = [#trn.ap<…>, #trn.ap<… offset = 64 …>]}
     ```
 
-    *Not done*: loops with bounds that data decides; patterns of more than four dimensions are an error that
+    *Not done*: loops with bounds that data decides; more than 2^27 evaluated operations and iterations; patterns of more than four dimensions are an error that
     `trn-split-access-patterns` prevents.
   }];
   let dependentDialects = ["::trn::ir::TrnDialect", "::mlir::func::FuncDialect"];
