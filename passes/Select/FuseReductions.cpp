@@ -51,7 +51,8 @@ bool fuseRowSum(ir::TensorReduceOp reduce) {
       while (view && view->getBlock() == before->getBlock() && before->isBeforeInBlock(view)) {
         Operation *next = view->getNumOperands() ? view->getOperand(0).getDefiningOp() : nullptr;
         for (Value operand : view->getOperands().drop_front(std::min<size_t>(1, view->getNumOperands())))
-          if (Operation *index = operand.getDefiningOp(); index && before->isBeforeInBlock(index))
+          if (Operation *index = operand.getDefiningOp();
+              index && index->getBlock() == before->getBlock() && before->isBeforeInBlock(index))
             return false;
         view->moveBefore(before);
         before = view; // what it is a view of comes before it
@@ -66,13 +67,22 @@ bool fuseRowSum(ir::TensorReduceOp reduce) {
   return false;
 }
 
+/// True when every use of `buffer` but `first` comes after `first`, in its block or nested in it.
+bool isUsedAfterOnly(Value buffer, Operation *first) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    Operation *inBlock = first->getBlock()->findAncestorOpInBlock(*user);
+    return user == first || (inBlock && first->isBeforeInBlock(inBlock));
+  });
+}
+
 /// tensor_scalar(x * -1) of a reduction's result that nothing else reads: the reduction's `negate`.
 bool fuseNegation(ir::TensorScalarOp negation) {
   bool isNegation = negation.getOp0() == isa::AluOp::Multiply && negation.getOp1() == isa::AluOp::Bypass &&
                     negation.getOperand0Imm() && negation.getOperand0Imm()->isExactlyValue(-1.0);
   Value reduced = negation.getSrc();
   if (!isNegation || !reduced.getDefiningOp<memref::AllocOp>() || !llvm::hasNItems(reduced.getUsers(), 2) ||
-      !negation.getDst().getDefiningOp<memref::AllocOp>())
+      !negation.getDst().getDefiningOp<memref::AllocOp>() || !isUsedAfterOnly(negation.getDst(), negation) ||
+      !llvm::isa<FloatType>(cast<MemRefType>(reduced.getType()).getElementType()))
     return false;
   for (Operation *user : reduced.getUsers()) {
     auto reduce = dyn_cast<ir::TensorReduceOp>(user);
