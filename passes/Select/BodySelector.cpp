@@ -84,6 +84,9 @@ Value BodySelector::skipConversions(Value value) const {
     // Booleans are 0 or 1 in a byte.
     if (llvm::isa<arith::TruncIOp>(definition))
       free = value.getType().isInteger(1);
+    // Whether a buffer's integers have signs is in its type.
+    if (llvm::isa<UnrealizedConversionCastOp>(definition))
+      free = definition->getNumOperands() == 1 && definition->getNumResults() == 1;
     if (!free)
       break;
     value = definition->getOperand(0);
@@ -116,7 +119,7 @@ bool BodySelector::isFusable(Value value) const {
 std::optional<BodySelector::AluMatch> BodySelector::matchAlu(Value value) {
   Operation *definition = value.getDefiningOp();
   const isa::ScalarOpInfo *row = definition ? tableRow(definition) : nullptr;
-  if (!row || !row->alu)
+  if (!row || !row->alu || needsWords(definition))
     return std::nullopt;
   // The roots are cheaper and on a less busy engine as activation functions.
   if (row->arity == 1 && row->activation && *row->alu == AluOp::Power)
@@ -146,6 +149,9 @@ FailureOr<std::pair<Value, ScalarStep>> BodySelector::matchStep(Value value, boo
       std::swap(data, other);
     if (isVarying(value) && isVarying(other))
       return std::pair<Value, ScalarStep>();
+    // Scalar operands are fp32, which would round the bits of a word.
+    if (isBitwise(match->op) && !constantValue(skipConversions(other)) && magnitude(other) > (1u << 24))
+      return std::pair<Value, ScalarStep>();
     FailureOr<ScalarOperand> operand = scalarOperand(other);
     if (failed(operand))
       return failure();
@@ -163,7 +169,12 @@ FailureOr<std::pair<Value, ScalarStep>> BodySelector::matchStep(Value value, boo
 Value BodySelector::temporary(ArrayRef<int64_t> shape, Type element) {
   return createTemporary(emitter.builder, emitter.loc, tile.partitions, shape, element);
 }
-Value BodySelector::temporary(Value like) { return temporary(shapeOf(like), like.getType()); }
+Value BodySelector::temporary(Value like) {
+  Type type = like.getType();
+  if (type.isSignlessInteger() && !type.isInteger(1) && isUnsigned(like))
+    type = IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth(), IntegerType::Unsigned);
+  return temporary(shapeOf(like), type);
+}
 
 FailureOr<BodySelector::Source> BodySelector::source(Value value) {
   value = skipConversions(value);
@@ -173,6 +184,8 @@ FailureOr<BodySelector::Source> BodySelector::source(Value value) {
   Source result;
   if (auto constant = constantValue(value)) {
     result.immediate = *constant;
+    if (value.getType().isSignlessInteger() && *constant < 0 && isUnsigned(value))
+      result.immediate += static_cast<double>(uint64_t(1) << value.getType().getIntOrFloatBitWidth());
   } else if (auto argument = dyn_cast<BlockArgument>(value)) {
     const Access &access = tile.accesses[argument.getArgNumber()];
     result.kind = isVarying(value) ? Source::Tensor : Source::Column;
@@ -262,6 +275,10 @@ LogicalResult BodySelector::computeInto(Value value, Value dst) {
   if (llvm::isa<math::FloorOp, math::CeilOp, math::RoundEvenOp, math::RoundOp, math::TruncOp, arith::FPToSIOp,
                 arith::FPToUIOp>(definition))
     return emitRounding(definition, dst);
+  if (auto narrow = dyn_cast<arith::TruncIOp>(definition))
+    return emitTruncation(narrow, dst);
+  if (needsWords(definition))
+    return emitWords(definition, dst);
   if (auto sine = dyn_cast<math::SinOp>(definition))
     return emitSine(sine.getOperand(), 0.0f, dst);
   if (auto cosine = dyn_cast<math::CosOp>(definition))
@@ -279,7 +296,11 @@ LogicalResult BodySelector::emitCopy(Value value, Value dst) {
   if (failed(read))
     return failure();
   if (read->kind == Source::Immediate) {
-    emitter.fill(dst, read->immediate);
+    Type element = cast<MemRefType>(dst.getType()).getElementType();
+    if (element.isInteger(32) && static_cast<double>(static_cast<float>(read->immediate)) != read->immediate)
+      fillWord(dst, static_cast<int64_t>(read->immediate));
+    else
+      emitter.fill(dst, read->immediate);
     return success();
   }
   FailureOr<Value> tensor = asTensor(*read, cast<MemRefType>(dst.getType()).getShape().drop_front());
@@ -433,6 +454,8 @@ LogicalResult BodySelector::emitAlu(Value value, const AluMatch &match, Value ds
 }
 
 LogicalResult BodySelector::emitSelect(arith::SelectOp select, Value dst) {
+  if (needsWords(select))
+    return emitWords(select, dst);
   ArrayRef<int64_t> shape = shapeOf(select.getResult());
   FailureOr<Value> predicate = tensorOperand(select.getCondition(), shape);
   FailureOr<Value> onTrue = tensorOperand(select.getTrueValue(), shape);
@@ -443,8 +466,24 @@ LogicalResult BodySelector::emitSelect(arith::SelectOp select, Value dst) {
   return success();
 }
 
+void BodySelector::keepWhole(Value rounded, Value input, ArrayRef<int64_t> shape) {
+  constexpr float kWhole = 8388608.0f; // 2^23: floats from here on have no fraction
+  Type i8 = emitter.builder.getI8Type(), f32 = emitter.builder.getF32Type();
+  if (cast<MemRefType>(input.getType()).getElementType() != f32) {
+    Value wide = temporary(shape, f32);
+    emitter.copy(wide, input);
+    input = wide;
+  }
+  // Both comparisons are false with NaN.
+  Value above = temporary(shape, i8), between = temporary(shape, i8);
+  emitter.tensorScalar(above, input, {AluOp::IsGt, ScalarOperand::constant(-kWhole)});
+  emitter.scalarTensorTensor(between, input, {AluOp::IsLt, ScalarOperand::constant(kWhole)}, AluOp::LogicalAnd, above,
+                             false);
+  emitter.copyPredicated(rounded, input, between, /*reverse=*/true);
+}
+
 /// Rounding to integers goes through int32: writing one rounds to nearest even and saturates (device guide 4.2). The
-/// other modes correct that result by a comparison. Exact below 2^31; floats above 2^23 are integers already.
+/// other modes correct that result by a comparison; floats above 2^23 are integers already and are taken as they are.
 LogicalResult BodySelector::emitRounding(Operation *rounding, Value dst) {
   Type f32 = emitter.builder.getF32Type(), i32 = emitter.builder.getI32Type();
   ArrayRef<int64_t> shape = shapeOf(rounding->getResult(0));
@@ -463,31 +502,40 @@ LogicalResult BodySelector::emitRounding(Operation *rounding, Value dst) {
     emitter.tensorTensor(wrong, rounded, exact, compare);
     emitter.tensorTensor(into, rounded, wrong, combine);
   };
-  if (llvm::isa<math::RoundEvenOp>(rounding)) {
-    emitter.copy(dst, nearest(*src));
-    return success();
-  }
-  if (llvm::isa<math::FloorOp>(rounding)) {
-    correct(dst, nearest(*src), *src, AluOp::IsGt, AluOp::Subtract);
-    return success();
-  }
-  if (llvm::isa<math::CeilOp>(rounding)) {
-    correct(dst, nearest(*src), *src, AluOp::IsLt, AluOp::Add);
-    return success();
-  }
   // A conversion of what is integral already only writes.
+  bool isConversion = llvm::isa<arith::FPToSIOp, arith::FPToUIOp>(rounding);
   if (Operation *producer = argument.getDefiningOp();
-      producer && llvm::isa<math::FloorOp, math::CeilOp, math::RoundEvenOp, math::RoundOp, math::TruncOp>(producer)) {
+      isConversion && producer &&
+      llvm::isa<math::FloorOp, math::CeilOp, math::RoundEvenOp, math::RoundOp, math::TruncOp>(producer)) {
     emitter.copy(dst, *src);
     return success();
   }
-  // Toward zero, and halves away from zero: on the magnitude, then the sign.
-  Value magnitude = temporary(shape, f32), sign = temporary(shape, f32), whole = temporary(shape, f32);
-  ScalarStep absolute{AluOp::AbsMax, ScalarOperand::constant(0.0f)}, half{AluOp::Add, ScalarOperand::constant(0.5f)};
-  emitter.tensorScalar(magnitude, *src, absolute, llvm::isa<math::RoundOp>(rounding) ? half : ScalarStep());
-  correct(whole, nearest(magnitude), magnitude, AluOp::IsGt, AluOp::Subtract);
-  emitter.activation(sign, *src, ActivationFunc::Sign, ScalarOperand::constant(1.0f), ScalarOperand::constant(0.0f));
-  emitter.tensorTensor(dst, whole, sign, AluOp::Multiply);
+  Value result = temporary(shape, f32);
+  if (llvm::isa<math::RoundEvenOp>(rounding)) {
+    emitter.copy(result, nearest(*src));
+  } else if (llvm::isa<math::FloorOp>(rounding)) {
+    correct(result, nearest(*src), *src, AluOp::IsGt, AluOp::Subtract);
+  } else if (llvm::isa<math::CeilOp>(rounding)) {
+    correct(result, nearest(*src), *src, AluOp::IsLt, AluOp::Add);
+  } else {
+    // Toward zero, and halves away from zero: on the magnitude, then the sign.
+    Value magnitude = temporary(shape, f32), sign = temporary(shape, f32), whole = temporary(shape, f32);
+    emitter.tensorScalar(magnitude, *src, {AluOp::AbsMax, ScalarOperand::constant(0.0f)});
+    correct(whole, nearest(magnitude), magnitude, AluOp::IsGt, AluOp::Subtract);
+    if (llvm::isa<math::RoundOp>(rounding)) {
+      Value fraction = temporary(shape, f32), rounded = temporary(shape, f32);
+      emitter.tensorTensor(fraction, magnitude, whole, AluOp::Subtract);
+      emitter.scalarTensorTensor(rounded, fraction, {AluOp::IsGe, ScalarOperand::constant(0.5f)}, AluOp::Add, whole,
+                                 false);
+      whole = rounded;
+    }
+    emitter.activation(sign, *src, ActivationFunc::Sign, ScalarOperand::constant(1.0f), ScalarOperand::constant(0.0f));
+    emitter.tensorTensor(result, whole, sign, AluOp::Multiply);
+  }
+  // Integers are saturated by the write; only uint32 has more than int32 holds.
+  if (!isConversion || cast<MemRefType>(dst.getType()).getElementType().isUnsignedInteger(32))
+    keepWhole(result, *src, shape);
+  emitter.copy(dst, result);
   return success();
 }
 

@@ -2,7 +2,8 @@
 // Owns the covering of a scalar body (a DAG of arith, math and trn.scalar operations) by instructions. What a scalar
 // operation is computed by comes from the table isa::scalarOp alone; here are only the shapes of instructions: activation
 // with scale and bias, tensor_scalar with two operators, scalar_tensor_tensor, tensor_tensor, select. Refuses operations
-// without a row in the table, unless a composition of others is written here.
+// without a row in the table, unless a composition of others is written here. Integers that may pass 2^24, where fp32
+// stops being exact, are computed by POOL's native words and bitwise operators (BodyWords.cpp).
 #pragma once
 #include "passes/Select/Access.h"
 #include "passes/Select/Emitter.h"
@@ -63,6 +64,23 @@ private:
   mlir::LogicalResult emitAlu(mlir::Value value, const AluMatch &match, mlir::Value dst);
   mlir::LogicalResult emitSelect(mlir::arith::SelectOp op, mlir::Value dst);
   mlir::LogicalResult emitRounding(mlir::Operation *op, mlir::Value dst);
+  /// Rounded elements are replaced by the input where it is integral already: |x| >= 2^23, infinite or NaN.
+  void keepWhole(mlir::Value rounded, mlir::Value input, llvm::ArrayRef<int64_t> shape);
+
+  /// The largest magnitude that an integer value can have.
+  uint64_t magnitude(mlir::Value value, unsigned depth = 0);
+  /// True when fp32 would round an integer operand or result of the operation.
+  bool needsWords(mlir::Operation *op);
+  /// An SBUF buffer of 32-bit elements of type `word` that holds `value`.
+  mlir::FailureOr<mlir::Value> wordOperand(mlir::Value value, llvm::ArrayRef<int64_t> shape, mlir::Type word);
+  void fillWord(mlir::Value dst, int64_t value);
+  /// dst = lhs `compare` rhs, 0 or 1, of words of one type.
+  void compareWords(mlir::Value dst, mlir::Value lhs, mlir::Value rhs, llvm::ArrayRef<int64_t> shape,
+                    isa::AluOp compare);
+  mlir::LogicalResult emitWords(mlir::Operation *op, mlir::Value dst);
+  mlir::LogicalResult emitTruncation(mlir::arith::TruncIOp op, mlir::Value dst);
+  bool isUnsigned(mlir::Value value) const;
+
   mlir::LogicalResult emitSine(mlir::Value argument, float shift, mlir::Value dst);
 
   Emitter emitter;

@@ -39,6 +39,11 @@ void Emitter::tensorTensor(Value dst, Value lhs, Value rhs, isa::AluOp op) {
   emit<ir::TensorTensorOp>(dst, lhs, rhs, op);
 }
 
+void Emitter::wordTensorTensor(Value dst, Value lhs, Value rhs, isa::AluOp op) {
+  auto add = emit<ir::TensorTensorOp>(dst, lhs, rhs, op);
+  cast<ir::InstructionOpInterface>(add.getOperation()).setEngine(isa::Engine::POOL);
+}
+
 void Emitter::reduce(Value dst, Value src, isa::AluOp op, unsigned axes) {
   emit<ir::TensorReduceOp>(dst, src, op, static_cast<uint32_t>(axes), /*negate=*/false);
 }
@@ -46,6 +51,10 @@ void Emitter::reduce(Value dst, Value src, isa::AluOp op, unsigned axes) {
 void Emitter::copy(Value dst, Value src) { emit<ir::TensorCopyOp>(dst, src); }
 
 void Emitter::fill(Value dst, float value) { emit<ir::MemsetOp>(dst, llvm::APFloat(value)); }
+
+void Emitter::copyPredicated(Value dst, Value src, Value predicate, bool reverse) {
+  emit<ir::CopyPredicatedOp>(dst, src, predicate, reverse);
+}
 
 void Emitter::select(Value dst, Value predicate, Value onTrue, Value onFalse) {
   emit<ir::SelectOp>(dst, predicate, onTrue, onFalse);

@@ -38,9 +38,12 @@ public:
   void scalarTensorTensor(mlir::Value dst, mlir::Value src, ScalarStep first, isa::AluOp op, mlir::Value rhs,
                           bool reverse);
   void tensorTensor(mlir::Value dst, mlir::Value lhs, mlir::Value rhs, isa::AluOp op);
+  /// 32-bit integers of one type in SBUF, exact and modulo 2^32: only POOL computes them natively (ISA32 tensor_tensor).
+  void wordTensorTensor(mlir::Value dst, mlir::Value lhs, mlir::Value rhs, isa::AluOp op);
   void reduce(mlir::Value dst, mlir::Value src, isa::AluOp op, unsigned axes);
   void copy(mlir::Value dst, mlir::Value src);
   void fill(mlir::Value dst, float value);
+  void copyPredicated(mlir::Value dst, mlir::Value src, mlir::Value predicate, bool reverse = false);
   void select(mlir::Value dst, mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse);
   void dma(mlir::Value dst, mlir::Value src);
   void gather(mlir::Value dst, mlir::Value table, mlir::Value indices);

@@ -13,19 +13,26 @@ namespace trn {
 
 namespace {
 
+/// Unsigned buffers are read into signless values by casts that do nothing.
+Value skipCasts(Value value) {
+  while (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>())
+    value = cast.getOperand(0);
+  return value;
+}
+
 /// The operator that combines the accumulator with a new value, and that value.
 std::optional<std::pair<isa::AluOp, Value>> combiner(linalg::LinalgOp op) {
   Block *body = op.getBlock();
   Value accumulator = body->getArguments().back();
-  Operation *combine = body->getTerminator()->getOperand(0).getDefiningOp();
+  Operation *combine = skipCasts(body->getTerminator()->getOperand(0)).getDefiningOp();
   if (!combine || combine->getNumOperands() != 2)
     return std::nullopt;
   const isa::ScalarOpInfo *row = ir::scalarOpInfo(combine);
   if (!row || !row->alu || !isa::info(*row->alu).reducible || *row->alu == isa::AluOp::Subtract)
     return std::nullopt;
-  if (combine->getOperand(0) == accumulator)
+  if (skipCasts(combine->getOperand(0)) == accumulator)
     return std::make_pair(*row->alu, combine->getOperand(1));
-  if (combine->getOperand(1) == accumulator)
+  if (skipCasts(combine->getOperand(1)) == accumulator)
     return std::make_pair(*row->alu, combine->getOperand(0));
   return std::nullopt;
 }

@@ -98,11 +98,14 @@ func.func @select(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xf32, #trn
 // -----
 
 #id = affine_map<(p, n) -> (p, n)>
-// floor(x): int32 rounds to nearest, one comparison corrects it.
+// floor(x): int32 rounds to nearest, one comparison corrects it; what has no fraction, and NaN, is kept.
 // CHECK-LABEL: func @floor
 // CHECK:         trn.tensor_copy outs(%[[R:.*]] : memref<128x64xi32, #trn.sbuf>)
 // CHECK:         trn.tensor_tensor outs(%[[W:.*]] : {{.*}}) ins(%[[R]], %[[X:.*]] : {{.*}}) {op = #trn.alu<is_gt>}
-// CHECK:         trn.tensor_tensor outs(%{{.*}} : {{.*}}) ins(%[[R]], %[[W]] : {{.*}}) {op = #trn.alu<subtract>}
+// CHECK:         trn.tensor_tensor outs(%[[F:.*]] : {{.*}}) ins(%[[R]], %[[W]] : {{.*}}) {op = #trn.alu<subtract>}
+// CHECK:         trn.tensor_scalar outs(%[[A:.*]] : memref<128x64xi8, #trn.sbuf>) ins(%[[X]] : {{.*}}) {op0 = #trn.alu<is_gt>, operand0_imm = 0xCB000000
+// CHECK:         trn.scalar_tensor_tensor outs(%[[B:.*]] : {{.*}}) ins(%[[X]], %[[A]] : {{.*}}) {op0 = #trn.alu<is_lt>, op1 = #trn.alu<logical_and>
+// CHECK:         trn.copy_predicated outs(%[[F]] : {{.*}}) ins(%[[X]], %[[B]] : {{.*}}) {reverse}
 func.func @floor(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x : memref<128x64xf32, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
@@ -141,6 +144,49 @@ func.func @unknown(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xf32, #tr
   ^bb0(%a: f32, %o: f32):
     %0 = math.acosh %a : f32
     linalg.yield %0 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// Words are exact on POOL only; a comparison with what fp32 holds, and small products, stay on DVE.
+// CHECK-LABEL: func @words
+// CHECK:         trn.tensor_tensor outs(%[[S:.*]] : memref<128x64xi32, #trn.sbuf>) {{.*}} {engine = #trn.engine<POOL>, op = #trn.alu<add>}
+// CHECK:         trn.tensor_scalar outs(%[[P:.*]] : memref<128x64xi8, #trn.sbuf>) ins(%[[S]] : {{.*}}) {op0 = #trn.alu<is_lt>, operand0_imm = 0.000000e+00 : f32}
+// CHECK:         trn.tensor_copy outs(%[[T:.*]] : memref<128x64xi32, #trn.sbuf>) ins(%[[S]] : {{.*}})
+// CHECK:         trn.copy_predicated outs(%[[T]] : {{.*}}) ins(%{{.*}}, %[[P]] : {{.*}})
+func.func @words(%x: memref<128x64xi32, #trn.sbuf>, %y: memref<128x64xi32, #trn.sbuf>, %z: memref<128x64xi32, #trn.sbuf>) {
+  %zero = arith.constant 0 : i32
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<128x64xi32, #trn.sbuf>, memref<128x64xi32, #trn.sbuf>) outs(%z : memref<128x64xi32, #trn.sbuf>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %0 = arith.addi %a, %b : i32
+    %1 = arith.cmpi slt, %0, %zero : i32
+    %2 = arith.select %1, %b, %0 : i32
+    linalg.yield %2 : i32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// CHECK-LABEL: func @bytes
+// CHECK-NOT:     POOL
+// CHECK:         trn.scalar_tensor_tensor {{.*}} {op0 = #trn.alu<multiply>, op1 = #trn.alu<add>
+func.func @bytes(%x: memref<128x64xui8, #trn.sbuf>, %y: memref<128x64xi8, #trn.sbuf>, %z: memref<128x64xi32, #trn.sbuf>) {
+  %three = arith.constant 3 : i32
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<128x64xui8, #trn.sbuf>, memref<128x64xi8, #trn.sbuf>) outs(%z : memref<128x64xi32, #trn.sbuf>) {
+  ^bb0(%u: ui8, %b: i8, %o: i32):
+    %a = builtin.unrealized_conversion_cast %u : ui8 to i8
+    %0 = arith.extui %a : i8 to i32
+    %1 = arith.extsi %b : i8 to i32
+    %2 = arith.muli %0, %three : i32
+    %3 = arith.addi %2, %1 : i32
+    linalg.yield %3 : i32
   }
   return
 }

@@ -1,0 +1,276 @@
+//===- BodyWords.cpp - integers beyond 2^24 ----------------------------------===//
+// Owns the part of BodySelector that computes 32-bit integers exactly. DVE takes integers through fp32, which is exact to
+// 2^24; native are only POOL's sum and product of words in SBUF (ISA32 tensor_tensor, SH26 operator table) and DVE's
+// bitwise operators, raw copies and predicated copies. Everything else is composed of these. Refuses words of different
+// signedness in one operation: nothing reads one as the other.
+#include "passes/Select/BodySelector.h"
+#include "passes/Tile/Spaces.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using trn::isa::AluOp;
+
+namespace trn {
+
+/// Every integer of a smaller magnitude has its own fp32 value, and no other integer rounds to it.
+static constexpr uint64_t kExactInFp32 = uint64_t(1) << 24;
+/// Bounds are found through this many operations; beyond, the type's bound counts.
+static constexpr unsigned kBoundDepth = 12;
+/// Words are compared by halves.
+static constexpr float kHalfBits = 16.0f, kHalfMask = 65535.0f, kSignBit = -2147483648.0f;
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+uint64_t BodySelector::magnitude(Value value, unsigned depth) {
+  auto type = dyn_cast<IntegerType>(value.getType());
+  uint64_t limit = !type || type.getWidth() > 32 ? uint64_t(1) << 40
+                   : type.getWidth() == 1        ? 1
+                                                 : uint64_t(1) << type.getWidth();
+  Operation *definition = value.getDefiningOp();
+  if (!definition || depth == kBoundDepth)
+    return limit;
+  if (auto constant = dyn_cast<arith::ConstantOp>(definition)) {
+    auto number = dyn_cast<IntegerAttr>(constant.getValue());
+    if (!number || number.getType().isInteger(1))
+      return limit;
+    if (isUnsigned(value))
+      return number.getValue().getZExtValue();
+    return number.getValue().abs().getZExtValue();
+  }
+  if (auto index = dyn_cast<linalg::IndexOp>(definition))
+    return op.getStaticLoopRanges()[index.getDim()];
+  auto operand = [&](unsigned number) { return magnitude(definition->getOperand(number), depth + 1); };
+  if (llvm::isa<arith::CmpIOp, arith::CmpFOp>(definition))
+    return 1;
+  if (llvm::isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(definition))
+    return std::min(limit, operand(0));
+  if (llvm::isa<arith::AddIOp, arith::SubIOp>(definition))
+    return std::min(limit, operand(0) + operand(1));
+  if (llvm::isa<arith::MulIOp>(definition)) {
+    uint64_t lhs = operand(0), rhs = operand(1);
+    return lhs != 0 && rhs > limit / lhs ? limit : lhs * rhs;
+  }
+  if (llvm::isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(definition))
+    return std::max(operand(0), operand(1));
+  if (llvm::isa<arith::SelectOp>(definition))
+    return std::max(operand(1), operand(2));
+  if (llvm::isa<arith::AndIOp>(definition))
+    for (unsigned side : {0, 1})
+      if (auto mask = definition->getOperand(side).getDefiningOp<arith::ConstantOp>())
+        if (auto bits = dyn_cast<IntegerAttr>(mask.getValue()); bits && bits.getValue().isNonNegative())
+          return std::min(limit, bits.getValue().getZExtValue());
+  return limit;
+}
+
+bool BodySelector::needsWords(Operation *operation) {
+  auto isLarge = [&](Value value) { return value.getType().isInteger() && magnitude(value) >= kExactInFp32; };
+  // A comparison is right when one side is exact: rounding keeps the order.
+  if (auto compare = dyn_cast<arith::CmpIOp>(operation))
+    return isLarge(compare.getLhs()) && isLarge(compare.getRhs());
+  if (llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(operation))
+    return isLarge(operation->getResult(0)) || llvm::any_of(operation->getOperands(), isLarge);
+  if (llvm::isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, math::AbsIOp>(operation))
+    return llvm::any_of(operation->getOperands(), isLarge);
+  if (auto select = dyn_cast<arith::SelectOp>(operation))
+    return isLarge(select.getTrueValue()) || isLarge(select.getFalseValue());
+  return false;
+}
+
+/// True when the value was read from, or converted to, an unsigned integer.
+static bool comesFromUnsigned(Value value, unsigned depth = 0) {
+  Operation *definition = value.getDefiningOp();
+  if (!definition || depth == kBoundDepth)
+    return value.getType().isUnsignedInteger();
+  if (llvm::isa<arith::FPToUIOp, arith::ExtUIOp, arith::MaxUIOp, arith::MinUIOp>(definition))
+    return true;
+  if (llvm::isa<UnrealizedConversionCastOp>(definition))
+    return definition->getOperand(0).getType().isUnsignedInteger();
+  if (llvm::isa<arith::CmpIOp, arith::CmpFOp, arith::ConstantOp>(definition))
+    return false;
+  return llvm::any_of(definition->getOperands(), [&](Value operand) {
+    return operand.getType() == value.getType() && comesFromUnsigned(operand, depth + 1);
+  });
+}
+
+bool BodySelector::isUnsigned(Value value) const {
+  if (comesFromUnsigned(value))
+    return true;
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (auto compare = dyn_cast<arith::CmpIOp>(user))
+      if (compare.getPredicate() >= arith::CmpIPredicate::ult)
+        return true;
+    if (llvm::isa<UnrealizedConversionCastOp>(user))
+      return user->getResult(0).getType().isUnsignedInteger();
+    if (llvm::isa<arith::UIToFPOp, arith::ExtUIOp, arith::MaxUIOp, arith::MinUIOp>(user))
+      return true;
+    return llvm::any_of(user->getOperands(), [&](Value other) {
+      return other != value && other.getType() == value.getType() && comesFromUnsigned(other);
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+static Type elementOf(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
+
+void BodySelector::fillWord(Value dst, int64_t value) {
+  if (elementOf(dst).isUnsignedInteger() && value < 0)
+    value += int64_t(1) << 32;
+  if (static_cast<double>(static_cast<float>(value)) == static_cast<double>(value))
+    return emitter.fill(dst, static_cast<float>(value));
+  // Both halves have fp32 values.
+  int64_t high = value & ~int64_t(0xFFFF);
+  ArrayRef<int64_t> shape = cast<MemRefType>(dst.getType()).getShape().drop_front();
+  Value upper = temporary(shape, elementOf(dst)), lower = temporary(shape, elementOf(dst));
+  emitter.fill(upper, static_cast<float>(high));
+  emitter.fill(lower, static_cast<float>(value - high));
+  emitter.wordTensorTensor(dst, upper, lower, AluOp::Add);
+}
+
+FailureOr<Value> BodySelector::wordOperand(Value value, ArrayRef<int64_t> shape, Type word) {
+  FailureOr<Source> read = source(value);
+  if (failed(read))
+    return failure();
+  Value buffer = read->buffer;
+  if (read->kind == Source::Immediate) {
+    buffer = temporary({}, word);
+    fillWord(buffer, static_cast<int64_t>(read->immediate));
+  } else if (elementOf(buffer) != word || isInPsum(buffer)) {
+    if (elementOf(buffer) != word && elementOf(buffer).isInteger(32)) {
+      (void)fail("no instruction reads int32 as uint32 or the reverse");
+      return failure();
+    }
+    Value wide = temporary(read->kind == Source::Tensor ? shape : ArrayRef<int64_t>(), word);
+    emitter.copy(wide, buffer);
+    buffer = wide;
+  }
+  if (read->kind == Source::Tensor || shape.empty())
+    return buffer;
+  return createBroadcast(emitter.builder, emitter.loc, buffer, shape);
+}
+
+void BodySelector::compareWords(Value dst, Value lhs, Value rhs, ArrayRef<int64_t> shape, AluOp compare) {
+  Type word = elementOf(lhs), f32 = emitter.builder.getF32Type();
+  ScalarStep shift{AluOp::ShiftRight, ScalarOperand::constant(kHalfBits)};
+  auto upperHalf = [&](Value from) {
+    Value half = temporary(shape, word);
+    // Without the sign bit the order of the bits is the order of the numbers.
+    if (word.isUnsignedInteger())
+      emitter.tensorScalar(half, from, shift);
+    else
+      emitter.tensorScalar(half, from, {AluOp::BitwiseXor, ScalarOperand::constant(kSignBit)}, shift);
+    return half;
+  };
+  auto lowerHalf = [&](Value from) {
+    Value half = temporary(shape, word);
+    emitter.tensorScalar(half, from, {AluOp::BitwiseAnd, ScalarOperand::constant(kHalfMask)});
+    return half;
+  };
+  Value upper = temporary(shape, f32), lower = temporary(shape, f32), difference = temporary(shape, f32);
+  emitter.tensorTensor(upper, upperHalf(lhs), upperHalf(rhs), AluOp::Subtract);
+  emitter.tensorTensor(lower, lowerHalf(lhs), lowerHalf(rhs), AluOp::Subtract);
+  // 2^17 outweighs every difference of lower halves: the sum is exact or has the right sign.
+  emitter.scalarTensorTensor(difference, upper, {AluOp::Multiply, ScalarOperand::constant(131072.0f)}, AluOp::Add,
+                             lower, false);
+  emitter.tensorScalar(dst, difference, {compare, ScalarOperand::constant(0.0f)});
+}
+
+LogicalResult BodySelector::emitWords(Operation *operation, Value dst) {
+  ArrayRef<int64_t> shape = shapeOf(operation->getResult(0));
+  Builder &b = emitter.builder;
+  auto select = dyn_cast<arith::SelectOp>(operation);
+  SmallVector<Value, 2> values(llvm::drop_begin(operation->getOperands(), select ? 1 : 0));
+  bool isUnsignedWord = false;
+  for (Value value : values) {
+    FailureOr<Source> read = source(value);
+    if (failed(read))
+      return failure();
+    isUnsignedWord |= read->buffer ? elementOf(read->buffer).isUnsignedInteger(32) : isUnsigned(value);
+  }
+  Type word = isUnsignedWord ? Type(IntegerType::get(b.getContext(), 32, IntegerType::Unsigned)) : b.getI32Type();
+  SmallVector<Value, 2> operands;
+  for (Value value : values) {
+    FailureOr<Value> operand = wordOperand(value, shape, word);
+    if (failed(operand))
+      return failure();
+    operands.push_back(*operand);
+  }
+  if (llvm::isa<arith::CmpIOp>(operation)) {
+    compareWords(dst, operands[0], operands[1], shape, *ir::scalarOpInfo(operation)->alu);
+    return success();
+  }
+
+  if (elementOf(dst) != word && elementOf(dst).isInteger(32))
+    return fail("no instruction reads int32 as uint32 or the reverse");
+  // A predicated copy needs the other operand after the first write: dst may lie where that operand does.
+  bool writesOnce = llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(operation);
+  Value target = writesOnce && elementOf(dst) == word && !isInPsum(dst) ? dst : temporary(shape, word);
+  auto negated = [&](Value from) {
+    Value minusOne = temporary({}, word), result = temporary(shape, word);
+    fillWord(minusOne, -1);
+    if (!shape.empty())
+      minusOne = createBroadcast(emitter.builder, emitter.loc, minusOne, shape);
+    emitter.wordTensorTensor(result, from, minusOne, AluOp::Multiply);
+    return result;
+  };
+  Value predicate = writesOnce || select ? Value() : temporary(shape, b.getI8Type());
+  if (llvm::isa<arith::AddIOp>(operation)) {
+    emitter.wordTensorTensor(target, operands[0], operands[1], AluOp::Add);
+  } else if (llvm::isa<arith::SubIOp>(operation)) {
+    emitter.wordTensorTensor(target, operands[0], negated(operands[1]), AluOp::Add);
+  } else if (llvm::isa<arith::MulIOp>(operation)) {
+    emitter.wordTensorTensor(target, operands[0], operands[1], AluOp::Multiply);
+  } else if (select) {
+    FailureOr<Value> condition = tensorOperand(select.getCondition(), shape);
+    if (failed(condition))
+      return failure();
+    emitter.copy(target, operands[1]);
+    emitter.copyPredicated(target, operands[0], *condition);
+  } else if (llvm::isa<math::AbsIOp>(operation)) {
+    emitter.tensorScalar(predicate, operands[0], {AluOp::IsLt, ScalarOperand::constant(0.0f)});
+    emitter.copy(target, operands[0]);
+    emitter.copyPredicated(target, negated(operands[0]), predicate);
+  } else {
+    bool isMax = llvm::isa<arith::MaxSIOp, arith::MaxUIOp>(operation);
+    compareWords(predicate, operands[1], operands[0], shape, isMax ? AluOp::IsGt : AluOp::IsLt);
+    emitter.copy(target, operands[0]);
+    emitter.copyPredicated(target, operands[1], predicate);
+  }
+  if (target != dst)
+    emitter.copy(dst, target);
+  return success();
+}
+
+/// The low bits: a narrowing conversion wraps around, where a write would saturate.
+LogicalResult BodySelector::emitTruncation(arith::TruncIOp narrow, Value dst) {
+  ArrayRef<int64_t> shape = shapeOf(narrow.getResult());
+  unsigned width = narrow.getType().getIntOrFloatBitWidth();
+  if (width > 16)
+    return fail("no instruction narrows to " + llvm::Twine(width) + " bits");
+  FailureOr<Source> read = source(narrow.getIn());
+  if (failed(read))
+    return failure();
+  Type word = read->buffer && elementOf(read->buffer).isUnsignedInteger(32) ? elementOf(read->buffer)
+                                                                            : Type(emitter.builder.getI32Type());
+  FailureOr<Value> src = wordOperand(narrow.getIn(), shape, word);
+  if (failed(src))
+    return failure();
+  Value bits = temporary(shape, word);
+  ScalarStep mask{AluOp::BitwiseAnd, ScalarOperand::constant(static_cast<float>((1u << width) - 1))};
+  ScalarOperand sign = ScalarOperand::constant(static_cast<float>(1u << (width - 1)));
+  if (elementOf(dst).isUnsignedInteger() || isUnsigned(narrow.getResult())) {
+    emitter.tensorScalar(bits, *src, mask);
+    emitter.copy(dst, bits);
+    return success();
+  }
+  // (bits ^ sign) - sign extends the sign.
+  emitter.tensorScalar(bits, *src, mask, {AluOp::BitwiseXor, sign});
+  emitter.tensorScalar(dst, bits, {AluOp::Subtract, sign});
+  return success();
+}
+
+} // namespace trn
