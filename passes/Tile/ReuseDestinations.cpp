@@ -4,6 +4,10 @@
 // a destination by one in another memory.
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SubsetOpInterface.h"
 #include "passes/Tile/SchedulePasses.h"
 #include "passes/Tile/Spaces.h"
@@ -14,12 +18,34 @@ namespace trn {
 #define GEN_PASS_DEF_REUSEDESTINATIONSPASS
 #include "passes/Tile/SchedulePasses.h.inc"
 
+/// Whether `value` may be a fresh tensor, written in place by the operations on the way. A slice is no fresh tensor.
+static bool mayEndInFreshTensor(Value value) {
+  while (auto result = dyn_cast<OpResult>(value)) {
+    Operation *op = result.getOwner();
+    if (llvm::isa<tensor::ExtractSliceOp>(op))
+      return false;
+    if (auto insertion = dyn_cast<SubsetInsertionOpInterface>(op))
+      value = insertion.getDestinationOperand().get();
+    else if (auto writer = dyn_cast<linalg::LinalgOp>(op))
+      value = writer.getDpsInits()[result.getResultNumber()];
+    else if (auto loop = dyn_cast<scf::ForOp>(op))
+      value = loop.getInitArgs()[result.getResultNumber()];
+    else
+      return true;
+  }
+  return !llvm::isa<func::FuncOp>(value.getParentBlock()->getParentOp());
+}
+
 namespace {
 struct ReuseDestinationsPass : impl::ReuseDestinationsPassBase<ReuseDestinationsPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    // The analysis is expensive for long chains of insertions; without a fresh destination there is nothing to find.
-    WalkResult walk = function.walk([](tensor::EmptyOp) { return WalkResult::interrupt(); });
+    // The analysis takes minutes for long chains of insertions, and finds nothing where nothing is to be found.
+    WalkResult walk = function.walk([](SubsetInsertionOpInterface insertion) {
+      Value source = insertion.getSourceOperand().get();
+      bool oneSpace = spaceOf(source) == spaceOf(insertion.getDestinationOperand().get());
+      return oneSpace && mayEndInFreshTensor(source) ? WalkResult::interrupt() : WalkResult::advance();
+    });
     if (!walk.wasInterrupted())
       return;
     bufferization::OneShotBufferizationOptions options;
