@@ -22,6 +22,13 @@ public:
   /// A buffer of the tile's shape that holds `value`: a view of an operand where possible, else a temporary.
   mlir::FailureOr<mlir::Value> compute(mlir::Value value);
 
+  /// True when fp32 would round what reducing `value` over `count` elements meets.
+  bool reductionNeedsWords(mlir::Value value, isa::AluOp op, int64_t count);
+  /// Reduces `value` over the last `reduced` free loops, exactly, into a new buffer of words.
+  mlir::FailureOr<mlir::Value> reduceWords(mlir::Value value, isa::AluOp op, unsigned reduced);
+  /// dst = dst op other, words of one type in SBUF.
+  void combineWords(mlir::Value dst, mlir::Value other, isa::AluOp op);
+
   /// Why the last failure happened.
   llvm::StringRef failureReason() const { return reason; }
 

@@ -245,6 +245,114 @@ LogicalResult BodySelector::emitWords(Operation *operation, Value dst) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+bool BodySelector::reductionNeedsWords(Value value, AluOp op, int64_t count) {
+  if (!value.getType().isInteger(32))
+    return false;
+  uint64_t largest = magnitude(value);
+  switch (op) {
+  case AluOp::Add:
+    return largest >= kExactInFp32 / static_cast<uint64_t>(count);
+  case AluOp::Max:
+  case AluOp::Min:
+    return largest >= kExactInFp32;
+  case AluOp::Multiply:
+    return largest > 1;
+  default:
+    return false;
+  }
+}
+
+/// Sums of parts of few bits are exact in fp32; POOL adds them in their places, modulo 2^32.
+static unsigned partBits(int64_t count) {
+  unsigned bits = 16;
+  while (bits > 1 && static_cast<uint64_t>(count) * ((uint64_t(1) << bits) - 1) >= kExactInFp32)
+    --bits;
+  return bits;
+}
+
+FailureOr<Value> BodySelector::reduceWords(Value value, AluOp op, unsigned reduced) {
+  if (op == AluOp::Multiply) {
+    (void)fail("no instruction multiplies int32 along a row; fp32 is exact to 2^24 only (ISA32 tensor_reduce)");
+    return failure();
+  }
+  ArrayRef<int64_t> shape = tile.sizes, kept = shape.drop_back(reduced);
+  FailureOr<Source> read = source(value);
+  if (failed(read))
+    return failure();
+  Type f32 = emitter.builder.getF32Type(), word = emitter.builder.getI32Type();
+  if (read->buffer && elementOf(read->buffer).isUnsignedInteger(32))
+    word = elementOf(read->buffer);
+  FailureOr<Value> src = wordOperand(value, shape, word);
+  if (failed(src))
+    return failure();
+  Value result = temporary(kept, word);
+
+  if (op == AluOp::Add) {
+    int64_t count = 1;
+    for (int64_t size : shape.take_back(reduced))
+      count *= size;
+    unsigned bits = partBits(count);
+    ScalarStep mask{AluOp::BitwiseAnd, ScalarOperand::constant(static_cast<float>((1u << bits) - 1))};
+    for (unsigned low = 0; low < 32; low += bits) {
+      Value part = temporary(shape, word), sum = low == 0 ? result : temporary(kept, word);
+      ScalarStep shift{AluOp::ShiftRight, ScalarOperand::constant(static_cast<float>(low))};
+      low == 0 ? emitter.tensorScalar(part, *src, mask) : emitter.tensorScalar(part, *src, shift, mask);
+      emitter.reduce(sum, part, AluOp::Add, reduced);
+      if (low == 0)
+        continue;
+      Value placed = temporary(kept, word);
+      emitter.tensorScalar(placed, sum, {AluOp::ShiftLeft, ScalarOperand::constant(static_cast<float>(low))});
+      emitter.wordTensorTensor(result, result, placed, AluOp::Add);
+    }
+    return result;
+  }
+
+  // The extreme of the upper halves, then that of the lower halves beside it.
+  bool isMax = op == AluOp::Max;
+  ScalarStep shift{AluOp::ShiftRight, ScalarOperand::constant(kHalfBits)},
+      unshift{AluOp::ShiftLeft, ScalarOperand::constant(kHalfBits)},
+      flip{AluOp::BitwiseXor, ScalarOperand::constant(kSignBit)};
+  bool isUnsignedWord = word.isUnsignedInteger();
+  Value upper = temporary(shape, word), lower = temporary(shape, word), extreme = temporary(kept, word);
+  isUnsignedWord ? emitter.tensorScalar(upper, *src, shift) : emitter.tensorScalar(upper, *src, flip, shift);
+  emitter.reduce(extreme, upper, op, reduced);
+  Access spread;
+  spread.root = extreme;
+  spread.partitionStride = cast<MemRefType>(extreme.getType()).getNumElements() / tile.partitions;
+  spread.strides.assign(shape.size(), 0);
+  int64_t stride = 1;
+  for (size_t loop = kept.size(); loop-- > 0; stride *= kept[loop])
+    spread.strides[loop] = stride;
+  Value everywhere = createView(emitter.builder, emitter.loc, spread, tile.partitions, shape);
+  Value beside = temporary(shape, emitter.builder.getI8Type()), rank = temporary(shape, f32);
+  emitter.tensorTensor(beside, upper, everywhere, AluOp::IsEq);
+  emitter.tensorScalar(lower, *src, {AluOp::BitwiseAnd, ScalarOperand::constant(kHalfMask)});
+  // 1 to 2^16, the largest for the element sought; 0 elsewhere.
+  ScalarStep rise = isMax ? ScalarStep{AluOp::Add, ScalarOperand::constant(1.0f)}
+                          : ScalarStep{AluOp::Subtract, ScalarOperand::constant(kHalfMask + 1.0f), true};
+  emitter.scalarTensorTensor(rank, lower, rise, AluOp::Multiply, beside, false);
+  Value best = temporary(kept, f32), low = temporary(kept, word), high = temporary(kept, word);
+  emitter.reduce(best, rank, AluOp::Max, reduced);
+  rise.op = AluOp::Subtract;
+  emitter.tensorScalar(low, best, rise);
+  isUnsignedWord ? emitter.tensorScalar(high, extreme, unshift) : emitter.tensorScalar(high, extreme, unshift, flip);
+  emitter.tensorTensor(result, high, low, AluOp::BitwiseOr);
+  return result;
+}
+
+void BodySelector::combineWords(Value dst, Value other, AluOp op) {
+  if (op == AluOp::Add)
+    return emitter.wordTensorTensor(dst, dst, other, op);
+  ArrayRef<int64_t> shape = cast<MemRefType>(dst.getType()).getShape().drop_front();
+  Value predicate = temporary(shape, emitter.builder.getI8Type());
+  compareWords(predicate, other, dst, shape, op == AluOp::Max ? AluOp::IsGt : AluOp::IsLt);
+  emitter.copyPredicated(dst, other, predicate);
+}
+
 /// The low bits: a narrowing conversion wraps around, where a write would saturate.
 LogicalResult BodySelector::emitTruncation(arith::TruncIOp narrow, Value dst) {
   ArrayRef<int64_t> shape = shapeOf(narrow.getResult());

@@ -134,6 +134,25 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
         op->erase();
   }
 
+  /// Integers that fp32 would round.
+  static LogicalResult selectWords(linalg::LinalgOp op, BodySelector &body, Emitter &emitter, Value value,
+                                   isa::AluOp alu, unsigned reduced, Value dst, linalg::FillOp replaced) {
+    FailureOr<Value> result = body.reduceWords(value, alu, reduced);
+    if (failed(result))
+      return op.emitOpError("cannot be a reduction: ") << body.failureReason();
+    auto wordOf = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
+    if (wordOf(dst) != wordOf(*result))
+      return op.emitOpError("cannot be a reduction: expected a result of ")
+             << wordOf(*result) << " but got " << wordOf(dst);
+    if (replaced) {
+      emitter.copy(dst, *result);
+      replaced.erase();
+    } else {
+      body.combineWords(dst, *result, alu);
+    }
+    return success();
+  }
+
   static LogicalResult select(linalg::LinalgOp op, int coreVersion) {
     auto combine = combiner(op);
     if (!combine)
@@ -174,6 +193,11 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
     result.strides.truncate(kept);
     ArrayRef<int64_t> shape = ArrayRef(tile->sizes).take_front(kept);
     Value dst = createView(builder, op.getLoc(), result, tile->partitions, shape);
+    int64_t count = 1;
+    for (int64_t size : ArrayRef(tile->sizes).drop_front(kept))
+      count *= size;
+    if (body.reductionNeedsWords(value, alu, count))
+      return selectWords(op, body, emitter, value, alu, reduced, dst, overwrites ? fill : linalg::FillOp());
     Value target = dst;
     if (!overwrites)
       target = createTemporary(builder, op.getLoc(), tile->partitions, shape, builder.getF32Type());

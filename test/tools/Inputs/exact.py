@@ -30,6 +30,12 @@ with np.errstate(all="ignore"):
         "equal": ("Equal", [words, others], words == others, {}),
         "where": ("Where", [words > 0, words, others], np.where(words > 0, words, others), {}),
         "constant": ("Add", [words, np.int32(16777217)], words + np.int32(16777217), {}),
+        "sum": ("ReduceSum", [words.reshape(4, 16), np.int64([1])], words.reshape(4, 16).sum(1, dtype=np.int32),
+                {"keepdims": 0}),
+        "long_sum": ("ReduceSum", [rng.integers(-2**31, 2**31, (2, 600)).astype(np.int32), np.int64([1])], None,
+                     {"keepdims": 0}),
+        "row_max": ("ReduceMax", [words.reshape(4, 16)], words.reshape(4, 16).max(1), {"axes": [1], "keepdims": 0}),
+        "row_min": ("ReduceMin", [words.reshape(4, 16)], words.reshape(4, 16).min(1), {"axes": [1], "keepdims": 0}),
         "u8_to_f32": ("Cast", [bytes_], bytes_.astype(np.float32), {"to": TensorProto.FLOAT}),
         "f32_to_u8": ("Cast", [bytes_ + np.float32(0.75)], bytes_, {"to": TensorProto.UINT8}),
         "u8_max": ("Max", [bytes_, bytes_[::-1].copy()], np.maximum(bytes_, bytes_[::-1]), {}),
@@ -37,11 +43,14 @@ with np.errstate(all="ignore"):
         "i32_to_i8": ("Cast", [words], words.astype(np.int8), {"to": TensorProto.INT8}),
     }
 op, inputs, expected, attributes = cases[name]
+if name == "long_sum":
+    expected = inputs[0].sum(1, dtype=np.int32)
 if command == "write":
     info = lambda n, a: helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
-    # A scalar operand is a constant of the model.
-    constants = [onnx.numpy_helper.from_array(v, f"x{i}") for i, v in enumerate(inputs) if v.ndim == 0]
-    feeds = [(f"x{i}", v) for i, v in enumerate(inputs) if v.ndim]
+    # Scalars and axes are constants of the model.
+    constants = [onnx.numpy_helper.from_array(v, f"x{i}") for i, v in enumerate(inputs)
+                 if v.ndim == 0 or v.dtype == np.int64]
+    feeds = [(f"x{i}", v) for i, v in enumerate(inputs) if v.ndim and v.dtype != np.int64]
     node = helper.make_node(op, [f"x{i}" for i in range(len(inputs))], ["y"], name="node", **attributes)
     graph = helper.make_graph([node], name, [info(n, v) for n, v in feeds], [info("y", expected)], constants)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), f"{folder}/{name}.onnx")
