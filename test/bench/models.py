@@ -8,7 +8,6 @@ on one thread; peak memory of the compiler. Best of `repeat` runs, interleaved.
 """
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
@@ -36,15 +35,11 @@ def seconds(function):
 
 
 def compile_model(trnc, model, executable, arguments):
-    """Compile seconds as trnc reports them, and the peak resident bytes of the process."""
+    """Compile seconds and peak memory as trnc reports them."""
     shapes = [f"--shape={n}={'x'.join(map(str, s))}" for n, s in model.shapes.items()]
-    process = subprocess.Popen([str(trnc), "compile", str(model.path), "-o", str(executable), "--json", *shapes, *arguments],
-                               stdout=subprocess.PIPE, text=True)
-    text = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise RuntimeError(f"{model.name} does not compile")
-    return json.loads(text)["compile_seconds"], usage.ru_maxrss * 1024
+    report = json.loads(subprocess.run([str(trnc), "compile", str(model.path), "-o", str(executable), "--json", *shapes,
+                                        *arguments], capture_output=True, text=True, check=True).stdout)
+    return report["compile_seconds"], report["peak_memory_bytes"]
 
 
 def measure(model, arguments, folder):

@@ -5,6 +5,7 @@
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
@@ -40,6 +41,19 @@ static std::string defaultOutput(const std::string &file, llvm::StringRef ending
   return path.str().str();
 }
 
+/// The most memory that this process held at once, from Linux's accounting of its address space; 0 when unknown.
+static int64_t peakMemoryBytes() {
+  auto status = llvm::MemoryBuffer::getFileAsStream("/proc/self/status");
+  if (!status)
+    return 0;
+  llvm::StringRef text = (*status)->getBuffer();
+  size_t at = text.find("VmHWM:");
+  int64_t kilobytes = 0;
+  if (at == llvm::StringRef::npos || text.substr(at + 6).ltrim().consumeInteger(10, kilobytes))
+    return 0;
+  return kilobytes * 1024;
+}
+
 static void report(CommandLine &line, const exe::Executable &executable, const std::string &output, double seconds) {
   size_t commands = 0;
   for (const exe::Program &program : executable.programs)
@@ -54,6 +68,7 @@ static void report(CommandLine &line, const exe::Executable &executable, const s
                                                {"instructions", static_cast<int64_t>(commands)},
                                                {"weight_bytes", static_cast<int64_t>(executable.weights.bytes)},
                                                {"compile_seconds", seconds},
+                                               {"peak_memory_bytes", peakMemoryBytes()},
                                                {"build", std::move(build)}}))
                  << "\n";
   } else if (!line.has(OPT_quiet)) {
