@@ -34,7 +34,9 @@ std::optional<Constant> Constant::get(ElementsAttr attribute) {
   Constant view;
   view.elements = attribute;
   view.count = type.getNumElements();
-  size_t width = elementBytes(type.getElementType());
+  view.element = type.getElementType();
+  view.width = elementBytes(view.element);
+  view.isF32 = view.element.isF32();
   if (auto dense = dyn_cast<DenseElementsAttr>(attribute)) {
     view.splat = dense.isSplat();
     if (type.getElementType().isInteger(1)) {
@@ -56,7 +58,7 @@ std::optional<Constant> Constant::get(ElementsAttr attribute) {
   } else {
     return std::nullopt;
   }
-  if (view.data.size() != (view.splat ? 1 : size_t(view.count)) * width)
+  if (view.data.size() != (view.splat ? 1 : size_t(view.count)) * view.width)
     return std::nullopt;
   return view;
 }
@@ -69,17 +71,18 @@ std::optional<Constant> Constant::get(Value value) {
 }
 
 int64_t Constant::integer(int64_t i) const {
-  return readInteger(elementType(), data.data() + (splat ? 0 : i) * elementBytes(elementType()));
-}
-
-double Constant::real(int64_t i) const {
-  return readReal(elementType(), data.data() + (splat ? 0 : i) * elementBytes(elementType()));
+  return readInteger(element, data.data() + (splat ? 0 : i) * width);
 }
 
 template <typename T> static T load(const char *from) {
   T value;
   std::memcpy(&value, from, sizeof(T));
   return value;
+}
+
+double Constant::real(int64_t i) const {
+  const char *from = data.data() + (splat ? 0 : i) * width;
+  return isF32 ? double(load<float>(from)) : readReal(element, from);
 }
 
 int64_t trn::readInteger(Type element, const char *from) {
@@ -106,11 +109,11 @@ int64_t trn::readInteger(Type element, const char *from) {
 }
 
 double trn::readReal(Type element, const char *from) {
+  if (element.isF32()) // before the cast to FloatType, an interface: this runs once per element of weights
+    return load<float>(from);
   auto type = dyn_cast<FloatType>(element);
   if (!type)
     return element.isUnsignedInteger(64) ? double(load<uint64_t>(from)) : double(readInteger(element, from));
-  if (type.isF32())
-    return load<float>(from);
   if (type.isF64())
     return load<double>(from);
   uint64_t bits = type.getWidth() == 8 ? load<uint8_t>(from) : load<uint16_t>(from);
@@ -126,16 +129,16 @@ void trn::writeInteger(Type element, int64_t value, char *to) {
 }
 
 void trn::writeReal(Type element, double value, char *to) {
+  if (element.isF32()) {
+    float narrow = float(value);
+    std::memcpy(to, &narrow, sizeof(float));
+    return;
+  }
   auto type = dyn_cast<FloatType>(element);
   if (!type) {
     char bytes[sizeof(double)];
     std::memcpy(bytes, &value, sizeof(double));
     return writeInteger(element, readInteger(Float64Type::get(element.getContext()), bytes), to);
-  }
-  if (type.isF32()) {
-    float narrow = float(value);
-    std::memcpy(to, &narrow, sizeof(float));
-    return;
   }
   llvm::APFloat number(value);
   bool losesInfo = false;

@@ -29,7 +29,7 @@ public:
 
   mlir::ElementsAttr attribute() const { return elements; }
   mlir::RankedTensorType type() const;
-  mlir::Type elementType() const { return type().getElementType(); }
+  mlir::Type elementType() const { return element; }
   int64_t size() const { return count; }
   bool isSplat() const { return splat; }
   /// All elements, or the single one of a splat.
@@ -41,6 +41,9 @@ public:
 
 private:
   mlir::ElementsAttr elements;
+  mlir::Type element; // kept: folding asks for it once per element
+  unsigned width = 0; // elementBytes(element)
+  bool isF32 = false;
   llvm::ArrayRef<char> data;
   std::shared_ptr<std::vector<char>> unpacked; // owns `data` when the attribute packs bits
   int64_t count = 0;
