@@ -249,6 +249,9 @@ Value LinalgBuilder::reduce(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRe
 }
 
 Value LinalgBuilder::reduce(Value input, ArrayRef<int64_t> axes, Reduction kind, ScalarBody body) {
+  // Over no axes there is nothing to combine (noop_with_empty_axes).
+  if (axes.empty())
+    return map(input, shapeOf(input), elementTypeOf(input), body);
   SmallVector<int64_t> kept, shape;
   SmallVector<utils::IteratorType> iterators;
   for (auto [dim, size] : llvm::enumerate(shapeOf(input))) {
