@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs all it needs, builds (release) and runs every test.
 #   test/run.sh            everything
-#   test/run.sh unit|lit|models   one part
+#   test/run.sh unit|asan|lit|models   one part
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/lib.sh
 part=${1:-all}
-case "$part" in all|unit|lit|models) ;; *) fail "unknown part '$part'" "use unit, lit or models, or nothing for all" ;; esac
+case "$part" in all|unit|asan|lit|models) ;;
+  *) fail "unknown part '$part'" "use unit, asan, lit or models, or nothing for all" ;; esac
 
 scripts/setup.sh
 build release
@@ -14,6 +15,13 @@ jobs=$(nproc)
 if [ "$part" = all ] || [ "$part" = unit ]; then
   step "unit tests"; done_steps
   ctest --test-dir build/release --output-on-failure --parallel "$jobs" --no-tests=error
+fi
+if [ "$part" = all ] || [ "$part" = asan ]; then
+  # What reads files that others wrote, with the address and undefined-behaviour sanitizers, over thousands of damaged ones.
+  hostile=(tensor-file-test executable-file-test runtime-api-test)
+  build asan "${hostile[@]}"
+  step "readers of files under the sanitizers"; done_steps
+  for program in "${hostile[@]}"; do "build/asan/test/$program" --gtest_brief=1; done
 fi
 if [ "$part" = all ] || [ "$part" = lit ]; then
   step "IR and tool tests"; done_steps
