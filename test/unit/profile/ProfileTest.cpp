@@ -1,7 +1,7 @@
 //===- ProfileTest.cpp - what a run cost -------------------------------------===//
 //
 // Tests runtime/profile: the summary adds up, the limit is what the performance guide defines, the writers are
-// deterministic and well formed. With TRN_REPORT_DIR set the reports are also written there, to be looked at.
+// deterministic and well formed.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/profile/Profile.h"
@@ -11,7 +11,6 @@
 #include "gtest/gtest.h"
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
 
 using namespace trn;
 using namespace trn::rt;
@@ -299,16 +298,4 @@ TEST(Profile, EmptyProgram) {
   EXPECT_TRUE(JsonSyntax(writeJson(profile)).valid());
   EXPECT_TRUE(JsonSyntax(writePerfetto(b.exe, timeline, profile)).valid());
   EXPECT_FALSE(writeHtml(b.exe, timeline, profile).empty());
-}
-
-TEST(Profile, WritesReportsToLookAt) {
-  const char *folder = std::getenv("TRN_REPORT_DIR");
-  if (!folder)
-    GTEST_SKIP() << "TRN_REPORT_DIR is not set";
-  exe::Executable exe = matrixChain("trn2", {24, 6, 512});
-  Timeline timeline = run(exe);
-  Profile profile = summarize(exe, timeline);
-  std::ofstream(std::string(folder) + "/report.html") << writeHtml(exe, timeline, profile);
-  std::ofstream(std::string(folder) + "/report.json") << writeJson(profile);
-  std::ofstream(std::string(folder) + "/trace.json") << writePerfetto(exe, timeline, profile);
 }
