@@ -1,4 +1,4 @@
-"""Writes the pages that derive from records: docs/stages.md and docs/trnc.md.
+"""Writes the pages that derive from records: docs/stages.md, docs/trnc.md and docs/generated/onnx-support.md.
 
 usage: generate_docs.py [--check] [--trnc build/release/bin/trnc]
 
@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "test/onnx"))
+import support  # noqa: E402
 
 
 def stages():
@@ -41,7 +43,9 @@ def main():
     parser.add_argument("--trnc", type=pathlib.Path, default=ROOT / "build/release/bin/trnc")
     arguments = parser.parse_args()
     stale = []
-    for name, text in {"docs/stages.md": stages(), "docs/trnc.md": commands(arguments.trnc)}.items():
+    pages = {"docs/stages.md": stages(), "docs/trnc.md": commands(arguments.trnc),
+             "docs/generated/onnx-support.md": support.page(arguments.trnc)}
+    for name, text in pages.items():
         path = ROOT / name
         if path.exists() and path.read_text() == text:
             continue

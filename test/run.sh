@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs all it needs, builds (release) and runs every test.
 #   test/run.sh            everything
-#   test/run.sh unit|asan|lit|models   one part
+#   test/run.sh unit|asan|lit|onnx|models   one part
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/lib.sh
 part=${1:-all}
-case "$part" in all|unit|asan|lit|models) ;;
-  *) fail "unknown part '$part'" "use unit, asan, lit or models, or nothing for all" ;; esac
+case "$part" in all|unit|asan|lit|onnx|models) ;;
+  *) fail "unknown part '$part'" "use unit, asan, lit, onnx or models, or nothing for all" ;; esac
 
 scripts/setup.sh
 build release
@@ -27,6 +27,10 @@ if [ "$part" = all ] || [ "$part" = lit ]; then
   step "IR and tool tests"; done_steps
   lit-22 -sv -j "$jobs" --param build="$PWD/build/release" test
   .venv/bin/python scripts/generate_docs.py --check
+fi
+if [ "$part" = all ] || [ "$part" = onnx ]; then
+  step "the standard's test suite"; done_steps
+  .venv/bin/python test/onnx/run.py --build build/release
 fi
 if [ "$part" = all ] || [ "$part" = models ]; then
   step "model tests"; done_steps

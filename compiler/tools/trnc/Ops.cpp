@@ -23,6 +23,13 @@ static llvm::json::Value json(const onnx::OpRecord &record) {
                             {"since", std::move(since)}};
   if (!record.limits.empty())
     object["limits"] = record.limits;
+  // Positions of the operands whose values have to be known while compiling.
+  llvm::json::Array constant;
+  for (const onnx::MoveRecord &move : record.moves)
+    if (!move.mayStay)
+      constant.push_back(static_cast<int64_t>(move.operand));
+  if (!constant.empty())
+    object["constant_operands"] = std::move(constant);
   if (record.refused()) {
     object["reason"] = record.reason;
     object["hint"] = record.hint;
