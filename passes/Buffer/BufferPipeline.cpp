@@ -16,6 +16,7 @@ void trn::buildBufferPipeline(OpPassManager &modulePasses) {
   // Results are destinations by now that loops carry nothing.
   modulePasses.addPass(bufferization::createDropEquivalentBufferResultsPass());
   modulePasses.addNestedPass<func::FuncOp>(createCopiesToMovementPass());
+  modulePasses.addNestedPass<func::FuncOp>(createPsumSlotsPass());
   modulePasses.addPass(createVerifyBufferedPass());
 }
 

@@ -37,6 +37,29 @@ def CopiesToMovementPass : Pass<"buffer-copies-to-movement", "mlir::func::FuncOp
   let dependentDialects = ["mlir::linalg::LinalgDialect"];
 }
 
+def PsumSlotsPass : Pass<"buffer-psum-slots", "mlir::func::FuncOp"> {
+  let summary = "Give narrow elements of PSUM the room of an address";
+  let description = [{
+    *Contract in*: buffers with spaces.
+
+    *Contract out*: a part of a PSUM buffer begins at a multiple of PSUM's alignment (4 bytes) whatever its elements are. A
+    buffer that is written or read in parts gets as many elements per value as fill one address, of which the first is
+    used. A bank still holds what a plan puts there: plans count at most 512 values of any type.
+
+    *Example*: two transposes beside each other
+    ```mlir
+    %a = memref.alloc() : memref<64x32x2xbf16, #trn.psum>
+    %0 = memref.subview %a[0, 0, %i] [64, 32, 1] [1, 1, 1] : … to memref<64x32x1xbf16, strided<[64, 2, 1], offset: ?>, #trn.psum>
+    // →
+    %s = memref.alloc() : memref<64x32x2x2xbf16, #trn.psum>
+    %a = memref.subview %s[0, 0, 0, 0] [64, 32, 2, 1] [1, 1, 1, 1] : … to memref<64x32x2xbf16, strided<[128, 4, 2]>, #trn.psum>
+    %0 = memref.subview %a[0, 0, %i] [64, 32, 1] [1, 1, 1] : … to memref<64x32x1xbf16, strided<[128, 4, 2], offset: ?>, #trn.psum>
+    ```
+    *Not done*: an order of the parts in which they would be aligned without room in between.
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
 def VerifyBufferedPass : Pass<"buffer-verify", "mlir::ModuleOp"> {
   let summary = "Check the contract of stage buffered";
   let description = [{
