@@ -30,8 +30,8 @@ def commands(trnc):
         return subprocess.run([str(trnc), *arguments], capture_output=True, text=True, check=True).stdout.rstrip()
 
     top = output("--help")
-    names = re.findall(r"^  (\w+)\s{2,}", top.split("COMMANDS:")[1], re.M)
-    page = ["# trnc", "", "Made from `compiler/tools/trnc/Options.td` by `scripts/generate_docs.py`.", "", "```", top, "```"]
+    names = re.findall(r"^  (\w+)\s{2,}", top.split("COMMANDS:")[1].split("EXIT CODES:")[0], re.M)
+    page = ["# trnc", "", "Made from `Options.td` and `ExitCodes.def` in `compiler/tools/trnc` by `scripts/generate_docs.py`.", "", "```", top, "```"]
     for name in names:
         page += ["", f"## trnc {name}", "", "```", output(name, "--help"), "```"]
     return "\n".join(page) + "\n"

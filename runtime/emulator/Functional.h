@@ -42,7 +42,7 @@ public:
   ~FunctionalPlan();
 
   /// Executes the program: memories are poisoned, semaphores and registers zero. `buffers` has one entry per buffer of
-  /// the executable, in its order; those of weights may be left empty, then the executable's mapped weights are used.
+  /// the executable, in its order; those of weights may be left empty, then the executable's own weights are used.
   /// Not reentrant; one plan per core.
   absl::StatusOr<RunStatistics> run(absl::Span<const HbmBuffer> buffers, const RunLimits &limits = RunLimits());
 

@@ -49,7 +49,7 @@ struct Program {
 };
 
 /// The bytes of all weights. A writer pulls them piece by piece through `read`, so that they are never held whole;
-/// a loaded executable has them mapped at `data`.
+/// a loaded executable has them at `data`.
 struct WeightSource {
   uint64_t bytes = 0;
   /// Fills `size` bytes from `offset` on; false when the source failed.

@@ -1,8 +1,8 @@
 //===- ExecutableFile.h - writing and loading .trnx files -----------------===//
 //
 // Owns the way between `Executable` and the bytes of a `.trnx` file. Writing is deterministic and streams the weights.
-// Loading trusts nothing: every count, offset and instruction is checked before it is used, everything but the weights
-// is copied to the heap first (a mapped file can change), and the weights are inert data.
+// Loading trusts nothing: the file is read into memory first (a mapped one could change or shrink during a run), every
+// count, offset and instruction is checked before it is used, and the weights are inert data.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,7 +20,7 @@ absl::Status writeExecutable(const Executable &executable, const std::string &pa
 /// The same bytes in memory (weights included).
 absl::StatusOr<std::vector<uint8_t>> serializeExecutable(const Executable &executable);
 
-/// Loads and validates a file. The weights stay mapped as long as the result lives.
+/// Loads and validates a file. The result keeps its bytes; the file may change or vanish afterwards.
 absl::StatusOr<std::shared_ptr<const Executable>> loadExecutable(const std::string &path);
 /// The same from an open file descriptor (read from offset 0; stays the caller's).
 absl::StatusOr<std::shared_ptr<const Executable>> loadExecutable(int fd, const std::string &what);

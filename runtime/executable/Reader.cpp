@@ -1,7 +1,7 @@
 //===- Reader.cpp - the bytes of a .trnx file to Executable ---------------===//
 //
-// Every number in the file is checked before it is used. Everything but the weights is copied first, so that a mapped
-// file that changes afterwards can change weights only, which are data and never followed.
+// Every number in the file is checked before it is used. A file is read into memory, never mapped: what happens to it
+// afterwards (another process truncates or rewrites it) can neither change nor end a run.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/executable/ExecutableFile.h"
@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -313,15 +313,32 @@ absl::StatusOr<std::shared_ptr<Executable>> Reader::read() {
   return out_;
 }
 
-/// A private read-only mapping of a whole file.
-struct Mapping {
-  void *data = MAP_FAILED;
+/// The bytes of a whole file, aligned for vector loads. Not a vector: nothing clears them before they are read.
+struct FileBytes {
+  uint8_t *data = nullptr;
   size_t size = 0;
-  ~Mapping() {
-    if (data != MAP_FAILED)
-      munmap(data, size);
-  }
+  ~FileBytes() { std::free(data); }
 };
+
+absl::StatusOr<std::shared_ptr<FileBytes>> readFile(int fd, size_t size, const std::string &what) {
+  auto file = std::make_shared<FileBytes>();
+  constexpr size_t kPage = 4096;
+  file->data = static_cast<uint8_t *>(std::aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage));
+  if (!file->data)
+    return absl::ResourceExhaustedError(absl::StrCat("'", what, "': ", size, " bytes do not fit host memory"));
+  while (file->size < size) {
+    const ssize_t got = pread(fd, file->data + file->size, size - file->size, static_cast<off_t>(file->size));
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return absl::DataLossError(absl::StrCat("'", what, "': ", std::strerror(errno)));
+    if (got == 0)
+      return absl::DataLossError(
+          absl::StrCat("'", what, "': expected ", size, " bytes but the file ends after ", file->size));
+    file->size += static_cast<size_t>(got);
+  }
+  return file;
+}
 
 } // namespace
 
@@ -345,22 +362,21 @@ absl::StatusOr<std::shared_ptr<const Executable>> loadExecutable(int fd, const s
     return absl::InvalidArgumentError(absl::StrCat("'", what, "': expected a regular file"));
   if (info.st_size == 0)
     return absl::InvalidArgumentError(absl::StrCat("'", what, "': the file is empty"));
-  auto mapping = std::make_shared<Mapping>();
-  mapping->size = static_cast<size_t>(info.st_size);
-  mapping->data = mmap(nullptr, mapping->size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (mapping->data == MAP_FAILED)
-    return absl::ResourceExhaustedError(absl::StrCat("'", what, "': ", std::strerror(errno)));
-  Reader reader(absl::MakeConstSpan(static_cast<const uint8_t *>(mapping->data), mapping->size), what);
+  absl::StatusOr<std::shared_ptr<FileBytes>> file = readFile(fd, static_cast<size_t>(info.st_size), what);
+  if (!file.ok())
+    return file.status();
+  Reader reader(absl::MakeConstSpan((*file)->data, (*file)->size), what);
   absl::StatusOr<std::shared_ptr<Executable>> loaded = reader.read();
   if (!loaded.ok())
     return loaded.status();
   (*loaded)->weights.data = reader.weights().data();
-  (*loaded)->weights.owner = mapping;
+  (*loaded)->weights.owner = *file;
   return std::shared_ptr<const Executable>(std::move(*loaded));
 }
 
 absl::StatusOr<std::shared_ptr<const Executable>> loadExecutable(const std::string &path) {
-  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: opening a named pipe must not wait for a writer.
+  int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return absl::NotFoundError(absl::StrCat("'", path, "': ", std::strerror(errno)));
   absl::StatusOr<std::shared_ptr<const Executable>> loaded = loadExecutable(fd, path);

@@ -1,7 +1,9 @@
 //===- OutputFile.h - files that appear whole or not at all ---------------===//
 //
-// Owns how the project's outputs reach the disk: a new or regular file is written under a temporary name beside it and
-// renamed when complete; a symbolic link is followed, and a device or pipe is written directly, never replaced.
+// Owns how the project's outputs reach the disk: a new or regular file is written as one without a name (where the file
+// system can; else under a temporary name beside it) and gets its name when complete, so that a failure, or the end of
+// the process, leaves what was there before. A symbolic link is followed; a device or pipe is written directly, never
+// replaced.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -23,8 +25,11 @@ public:
 
 private:
   absl::Status problem(const std::string &why) const;
+  bool openNameless();
 
-  std::string path_, target_, temporary_; ///< as given; behind links; empty for devices and pipes
+  std::string path_, target_;
+  std::string temporary_; ///< the name to rename from; empty for devices, pipes and files without a name
+  bool nameless_ = false;
   FILE *file_ = nullptr;
 };
 

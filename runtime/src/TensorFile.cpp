@@ -1,6 +1,6 @@
 //===- TensorFile.cpp - tensors in .npy, .npz and .pb files ---------------===//
 //
-// Formats: NumPy's NEP 1 (.npy), zip with stored or deflated members (.npz, through zlib), and the protobuf wire format
+// Formats: NumPy's NEP 1 (.npy), zip and zip64 with stored or deflated members (.npz, through zlib), and the protobuf wire format
 // of onnx-ml.proto's TensorProto, SequenceProto and OptionalProto. The wire reader is ours because the runtime does not
 // link protobuf; field numbers are written beside their use.
 //
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <sys/stat.h>
 #include <zlib.h>
 
 namespace trn::rt {
@@ -56,15 +57,21 @@ absl::StatusOr<std::vector<uint8_t>> readWhole(const std::string &path) {
   FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
     return absl::NotFoundError(absl::StrCat("'", path, "': ", std::strerror(errno)));
+  struct stat info;
+  if (fstat(fileno(file), &info) == 0 && (S_ISDIR(info.st_mode) || S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode))) {
+    std::fclose(file); // a device may never end
+    return bad(path, "expected a file or a pipe but got a folder or a device");
+  }
   std::vector<uint8_t> bytes;
   uint8_t chunk[1 << 16];
   size_t got;
   while ((got = std::fread(chunk, 1, sizeof chunk, file)) > 0)
     bytes.insert(bytes.end(), chunk, chunk + got);
-  bool failed = std::ferror(file);
+  const bool failed = std::ferror(file);
+  const int why = errno;
   std::fclose(file);
   if (failed)
-    return absl::DataLossError(absl::StrCat("'", path, "': read error"));
+    return absl::DataLossError(absl::StrCat("'", path, "': ", std::strerror(why)));
   return bytes;
 }
 
@@ -188,12 +195,20 @@ absl::StatusOr<std::vector<uint8_t>> inflateMember(const std::string &what, absl
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
     return absl::InternalError("zlib could not start");
-  stream.next_in = const_cast<uint8_t *>(packed.data());
-  stream.avail_in = static_cast<uInt>(packed.size());
-  stream.next_out = out.data();
-  stream.avail_out = static_cast<uInt>(out.size());
-  int result = inflate(&stream, Z_FINISH);
-  uint64_t produced = stream.total_out;
+  // zlib counts in 32 bits: larger members go through in pieces.
+  constexpr uint64_t kPiece = 1u << 30;
+  uint64_t consumed = 0, produced = 0;
+  int result = Z_OK;
+  while (result == Z_OK) {
+    const uint64_t in = std::min(packed.size() - consumed, kPiece), room = std::min(size - produced, kPiece);
+    stream.next_in = const_cast<uint8_t *>(packed.data()) + consumed;
+    stream.avail_in = static_cast<uInt>(in);
+    stream.next_out = out.data() + produced;
+    stream.avail_out = static_cast<uInt>(room);
+    result = inflate(&stream, Z_NO_FLUSH); // no progress is Z_BUF_ERROR, which ends the loop
+    consumed += in - stream.avail_in;
+    produced += room - stream.avail_out;
+  }
   inflateEnd(&stream);
   if (result != Z_STREAM_END || produced != size)
     return bad(what, "a compressed member is damaged");
@@ -400,52 +415,6 @@ std::vector<uint8_t> protoBytes(const HostTensor &tensor) {
   return out;
 }
 
-std::vector<uint8_t> npzBytes(const TensorFile &file) {
-  // A zip of stored members; the time stamp is fixed, so that the same tensors give the same bytes.
-  std::vector<uint8_t> out, directory;
-  for (const HostTensor &tensor : file.tensors) {
-    std::vector<uint8_t> member = npyBytes(tensor);
-    std::string name = tensor.name + ".npy";
-    uint32_t offset = static_cast<uint32_t>(out.size()), size = static_cast<uint32_t>(member.size());
-    uint32_t crc = static_cast<uint32_t>(crc32(0, member.data(), static_cast<uInt>(member.size())));
-    auto common = [&](std::vector<uint8_t> &to) {
-      put<uint16_t>(to, 20); // version needed
-      put<uint16_t>(to, 0x800);
-      put<uint16_t>(to, 0);      // stored
-      put<uint16_t>(to, 0);      // time
-      put<uint16_t>(to, 0x0021); // 1980-01-01
-      put<uint32_t>(to, crc);
-      put<uint32_t>(to, size);
-      put<uint32_t>(to, size);
-      put<uint16_t>(to, static_cast<uint16_t>(name.size()));
-      put<uint16_t>(to, 0);
-    };
-    put<uint32_t>(out, 0x04034b50);
-    common(out);
-    out.insert(out.end(), name.begin(), name.end());
-    out.insert(out.end(), member.begin(), member.end());
-    put<uint32_t>(directory, 0x02014b50);
-    put<uint16_t>(directory, 20);
-    common(directory);
-    for (int i = 0; i < 3; ++i)
-      put<uint16_t>(directory, 0); // comment, disk, internal attributes
-    put<uint32_t>(directory, 0);
-    put<uint32_t>(directory, offset);
-    directory.insert(directory.end(), name.begin(), name.end());
-  }
-  uint32_t start = static_cast<uint32_t>(out.size());
-  uint16_t count = static_cast<uint16_t>(file.tensors.size());
-  out.insert(out.end(), directory.begin(), directory.end());
-  put<uint32_t>(out, 0x06054b50);
-  put<uint32_t>(out, 0);
-  put<uint16_t>(out, count);
-  put<uint16_t>(out, count);
-  put<uint32_t>(out, static_cast<uint32_t>(directory.size()));
-  put<uint32_t>(out, start);
-  put<uint16_t>(out, 0);
-  return out;
-}
-
 } // namespace
 
 unsigned byteSize(DataType type) {
@@ -525,14 +494,23 @@ absl::StatusOr<TensorFile> parseNpz(absl::Span<const uint8_t> bytes, const std::
     }
   if (end == std::string::npos)
     return bad(what, "expected a .npz (zip) file but found no zip directory");
-  size_t count = little<uint16_t>(&bytes[end + 10]);
-  size_t at = little<uint32_t>(&bytes[end + 16]);
+  uint64_t count = little<uint16_t>(&bytes[end + 10]), at = little<uint32_t>(&bytes[end + 16]);
+  // A zip64 locator before the end record names the record with the 64-bit values.
+  if (end >= 20 && little<uint32_t>(&bytes[end - 20]) == 0x07064b50) {
+    const uint64_t record = little<uint64_t>(&bytes[end - 12]);
+    if (end < 20 + 56 || record > end - 20 - 56 || little<uint32_t>(&bytes[record]) != 0x06064b50)
+      return bad(what, "the zip64 end record is damaged");
+    count = little<uint64_t>(&bytes[record + 32]);
+    at = little<uint64_t>(&bytes[record + 48]);
+  }
   TensorFile file;
   file.kind = TensorFile::Kind::Named;
-  for (size_t i = 0; i < count; ++i) {
+  uint64_t packedTotal = 0;
+  for (uint64_t i = 0; i < count; ++i) {
     if (at > bytes.size() || bytes.size() - at < 46 || little<uint32_t>(&bytes[at]) != 0x02014b50)
       return bad(what, "the zip directory is damaged");
-    unsigned method = little<uint16_t>(&bytes[at + 10]);
+    const unsigned method = little<uint16_t>(&bytes[at + 10]);
+    const uint32_t expectedCrc = little<uint32_t>(&bytes[at + 16]);
     uint64_t packed = little<uint32_t>(&bytes[at + 20]), size = little<uint32_t>(&bytes[at + 24]);
     size_t nameSize = little<uint16_t>(&bytes[at + 28]), extra = little<uint16_t>(&bytes[at + 30]),
            comment = little<uint16_t>(&bytes[at + 32]);
@@ -561,6 +539,10 @@ absl::StatusOr<TensorFile> parseNpz(absl::Span<const uint8_t> bytes, const std::
     uint64_t data = local + 30 + little<uint16_t>(&bytes[local + 26]) + little<uint16_t>(&bytes[local + 28]);
     if (data > bytes.size() || packed > bytes.size() - data)
       return bad(what, absl::StrCat("member '", name, "' is cut off"));
+    // Many names for the same compressed bytes would unpack to far more than the file pays for.
+    packedTotal += packed;
+    if (packedTotal > bytes.size())
+      return bad(what, "its members overlap");
     absl::Span<const uint8_t> member = bytes.subspan(data, packed);
     std::vector<uint8_t> unpacked;
     if (method == 8) {
@@ -572,6 +554,10 @@ absl::StatusOr<TensorFile> parseNpz(absl::Span<const uint8_t> bytes, const std::
     } else if (method != 0) {
       return bad(what, absl::StrCat("member '", name, "' uses zip method ", method, "; expected stored or deflated"));
     }
+    const auto crc = static_cast<uint32_t>(crc32_z(0, member.data(), member.size()));
+    if (crc != expectedCrc)
+      return bad(what, absl::StrCat("member '", name, "' is damaged: expected the checksum ",
+                                    absl::Hex(expectedCrc, absl::kZeroPad8), " but got ", absl::Hex(crc, absl::kZeroPad8)));
     absl::StatusOr<HostTensor> tensor = parseNpy(member, absl::StrCat(what, ":", name), expected);
     if (!tensor.ok())
       return tensor.status();
@@ -579,6 +565,85 @@ absl::StatusOr<TensorFile> parseNpz(absl::Span<const uint8_t> bytes, const std::
     file.tensors.push_back(std::move(*tensor));
   }
   return file;
+}
+
+std::vector<uint8_t> npzBytes(const TensorFile &file, uint64_t zip64From) {
+  constexpr uint32_t kIn64 = 0xffffffff; // "see the 64-bit field"
+  std::vector<uint8_t> out, directory;
+  for (const HostTensor &tensor : file.tensors) {
+    std::vector<uint8_t> member = npyBytes(tensor);
+    const std::string name = tensor.name + ".npy";
+    const uint64_t offset = out.size(), size = member.size();
+    const bool bigSize = size >= zip64From, bigOffset = offset >= zip64From;
+    const auto crc = static_cast<uint32_t>(crc32_z(0, member.data(), member.size()));
+    auto common = [&](std::vector<uint8_t> &to, unsigned extra) {
+      put<uint16_t>(to, extra ? 45 : 20); // version needed
+      put<uint16_t>(to, 0x800);           // names are UTF-8
+      put<uint16_t>(to, 0);               // stored
+      put<uint16_t>(to, 0);               // time
+      put<uint16_t>(to, 0x0021);          // 1980-01-01
+      put<uint32_t>(to, crc);
+      put<uint32_t>(to, bigSize ? kIn64 : static_cast<uint32_t>(size));
+      put<uint32_t>(to, bigSize ? kIn64 : static_cast<uint32_t>(size));
+      put<uint16_t>(to, static_cast<uint16_t>(name.size()));
+      put<uint16_t>(to, static_cast<uint16_t>(extra ? extra + 4 : 0));
+    };
+    auto put64 = [&](std::vector<uint8_t> &to, unsigned extra, bool withOffset) {
+      if (!extra)
+        return;
+      put<uint16_t>(to, 1);
+      put<uint16_t>(to, static_cast<uint16_t>(extra));
+      if (bigSize) {
+        put<uint64_t>(to, size);
+        put<uint64_t>(to, size);
+      }
+      if (withOffset)
+        put<uint64_t>(to, offset);
+    };
+    const unsigned localExtra = bigSize ? 16 : 0, extra = localExtra + (bigOffset ? 8 : 0);
+    put<uint32_t>(out, 0x04034b50);
+    common(out, localExtra);
+    out.insert(out.end(), name.begin(), name.end());
+    put64(out, localExtra, /*withOffset=*/false);
+    out.insert(out.end(), member.begin(), member.end());
+    put<uint32_t>(directory, 0x02014b50);
+    put<uint16_t>(directory, extra ? 45 : 20);
+    common(directory, extra);
+    for (int i = 0; i < 3; ++i)
+      put<uint16_t>(directory, 0); // comment, disk, internal attributes
+    put<uint32_t>(directory, 0);
+    put<uint32_t>(directory, bigOffset ? kIn64 : static_cast<uint32_t>(offset));
+    directory.insert(directory.end(), name.begin(), name.end());
+    put64(directory, extra, bigOffset);
+  }
+  const uint64_t start = out.size(), count = file.tensors.size();
+  out.insert(out.end(), directory.begin(), directory.end());
+  if (count >= 0xffff || start >= zip64From || directory.size() >= zip64From) {
+    const uint64_t record = out.size();
+    put<uint32_t>(out, 0x06064b50);
+    put<uint64_t>(out, 44); // the rest of this record
+    put<uint16_t>(out, 45);
+    put<uint16_t>(out, 45);
+    put<uint32_t>(out, 0);
+    put<uint32_t>(out, 0);
+    put<uint64_t>(out, count);
+    put<uint64_t>(out, count);
+    put<uint64_t>(out, directory.size());
+    put<uint64_t>(out, start);
+    put<uint32_t>(out, 0x07064b50);
+    put<uint32_t>(out, 0);
+    put<uint64_t>(out, record);
+    put<uint32_t>(out, 1);
+  }
+  const auto shortCount = static_cast<uint16_t>(std::min<uint64_t>(count, 0xffff));
+  put<uint32_t>(out, 0x06054b50);
+  put<uint32_t>(out, 0);
+  put<uint16_t>(out, shortCount);
+  put<uint16_t>(out, shortCount);
+  put<uint32_t>(out, directory.size() >= zip64From ? kIn64 : static_cast<uint32_t>(directory.size()));
+  put<uint32_t>(out, start >= zip64From ? kIn64 : static_cast<uint32_t>(start));
+  put<uint16_t>(out, 0);
+  return out;
 }
 
 absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, const std::string &what) {

@@ -57,6 +57,9 @@ absl::Status writeTensorFile(const std::string &path, const TensorFile &file);
 /// The same on bytes in memory; `what` names the source in errors.
 absl::StatusOr<HostTensor> parseNpy(absl::Span<const uint8_t> bytes, const std::string &what, DataType expected);
 absl::StatusOr<TensorFile> parseNpz(absl::Span<const uint8_t> bytes, const std::string &what, DataType expected);
+/// `file` as a .npz: stored members with checksums and a fixed time stamp, so that the same tensors give the same bytes.
+/// Sizes and offsets of `zip64From` and more, and counts that do not fit 16 bits, are written as zip64 does.
+std::vector<uint8_t> npzBytes(const TensorFile &file, uint64_t zip64From = 0xffffffff);
 absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, const std::string &what);
 
 } // namespace trn::rt

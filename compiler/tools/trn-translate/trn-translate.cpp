@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "backends/trnx/Translation.h"
 #include "compiler/Import/Import.h"
+#include "compiler/Support/ProcessEnd.h"
 #include "compiler/Support/Register.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -65,6 +66,7 @@ static void registerTranslations() {
 }
 
 int main(int argc, char **argv) {
+  trn::endProcessCleanly(/*fatalCode=*/1, /*badFileCode=*/1);
   registerTranslations();
   return failed(mlirTranslateMain(argc, argv, "trn-mlir's translation driver"));
 }

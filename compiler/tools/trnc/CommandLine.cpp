@@ -61,8 +61,9 @@ void printHelp(llvm::StringRef command) {
         "       trnc model.onnx      compiles with good defaults\n\nCOMMANDS:\n";
   for (const OptTable::SubCommand &each : OptionSubCommands)
     os << llvm::formatv("  {0,-10}{1}\n", each.Name, each.HelpText);
-  os << "\n'trnc COMMAND --help' shows the options of a command. Exit codes: 0 fine, 1 unsupported, 2 bad input file,\n"
-        "3 usage, 4 internal error, 5 verification failed.\n";
+  os << "\n'trnc COMMAND --help' shows the options of a command.\n\nEXIT CODES:\n";
+#define TRN_EXIT_CODE(id, code, name, when) os << llvm::formatv("  {0}  {1}: {2}\n", code, name, when);
+#include "compiler/tools/trnc/ExitCodes.def"
 }
 
 } // namespace

@@ -13,14 +13,10 @@
 
 namespace trn::driver {
 
-/// The exit codes of trnc. Documented in docs/trnc.md; scripts depend on them.
+/// The exit codes of trnc.
 enum ExitCode : int {
-  kOk = 0,
-  kUnsupported = 1,        ///< the model is valid but needs what the compiler does not have
-  kBadInput = 2,           ///< a file is missing, damaged or does not fit the model
-  kUsage = 3,              ///< the command line is wrong
-  kInternal = 4,           ///< a defect of the compiler or runtime
-  kVerificationFailed = 5, ///< values differ from what was expected
+#define TRN_EXIT_CODE(id, code, name, when) id = code,
+#include "compiler/tools/trnc/ExitCodes.def"
 };
 
 enum OptionId {

@@ -2,37 +2,57 @@
 #include "compiler/tools/trnc/Build.h"
 #include "compiler/tools/trnc/Commands.h"
 #include "runtime/executable/ExecutableFile.h"
+#include "runtime/src/OutputFile.h"
 #include "mlir/IR/AsmState.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 
 namespace trn::driver {
 
+namespace {
+/// An LLVM stream into a file that appears whole or not at all.
+class OutputStream final : public llvm::raw_ostream {
+public:
+  explicit OutputStream(rt::OutputFile &file) : file_(file) {}
+  ~OutputStream() override { flush(); }
+
+private:
+  void write_impl(const char *bytes, size_t size) override {
+    file_.write(reinterpret_cast<const uint8_t *>(bytes), size); // a failure shows when the file is committed
+    position_ += size;
+  }
+  uint64_t current_pos() const override { return position_; }
+
+  rt::OutputFile &file_;
+  uint64_t position_ = 0;
+};
+} // namespace
+
 /// Writes the module's text, with locations, so that a reload loses nothing; "-" is standard output.
 static int writeModule(mlir::ModuleOp module, const std::string &path) {
-  std::error_code error;
-  llvm::ToolOutputFile out(path, error, llvm::sys::fs::OF_None);
-  if (error) {
-    printError("'" + path + "': " + error.message());
-    return kBadInput;
-  }
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
-  module->print(out.os(), flags);
-  out.os() << "\n";
-  out.os().flush();
-  if (out.os().has_error()) {
-    printError("'" + path + "': " + out.os().error().message());
-    out.os().clear_error();
-    return kBadInput;
+  if (path == "-") {
+    module->print(llvm::outs(), flags);
+    llvm::outs() << "\n";
+    return kOk;
   }
-  out.keep();
-  return kOk;
+  rt::OutputFile file;
+  absl::Status status = file.open(path);
+  if (status.ok()) {
+    OutputStream out(file);
+    module->print(out, flags);
+    out << "\n";
+    out.flush();
+    status = file.commit();
+  }
+  if (status.ok())
+    return kOk;
+  printError(std::string(status.message()));
+  return kBadInput;
 }
 
 static std::string defaultOutput(const std::string &file, llvm::StringRef ending) {

@@ -137,6 +137,25 @@ TEST(ExecutableFile, LoadsWhatWasWritten) {
   expectSame(exe, **descriptor);
 }
 
+TEST(ExecutableFile, SurvivesWhatHappensToItsFileLater) {
+  std::string path = testing::TempDir() + "/shrinks.trnx";
+  Executable exe = addProgram();
+  ASSERT_TRUE(writeExecutable(exe, path).ok());
+  absl::StatusOr<std::shared_ptr<const Executable>> loaded = loadExecutable(path);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+  std::vector<uint8_t> weights(4096);
+  exe.weights.read(0, weights.data(), weights.size());
+  EXPECT_EQ(0, std::memcmp((*loaded)->weights.data, weights.data(), weights.size()));
+}
+
+TEST(ExecutableFile, APipeIsRefusedAtOnce) {
+  std::string path = testing::TempDir() + "/pipe.trnx";
+  std::remove(path.c_str());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(std::string(loadExecutable(path).status().message()), HasSubstr("expected a regular file"));
+}
+
 TEST(ExecutableFile, WeightsAreAlignedForMapping) {
   std::vector<uint8_t> bytes = bytesOf(addProgram());
   EXPECT_EQ(bytes.size() - 4096, 2u << 20);

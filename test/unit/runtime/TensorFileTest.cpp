@@ -1,9 +1,12 @@
 // Tensor files: what is written is read back, what is damaged is refused with a reason.
 #include "runtime/src/TensorFile.h"
+#include "runtime/src/OutputFile.h"
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace trn::rt;
 using testing::HasSubstr;
@@ -85,6 +88,67 @@ TEST(TensorFile, RefusesWithTheFileAndTheReason) {
   EXPECT_THAT(message("{'descr': '<f4', 'shape': (2,), }", 8), HasSubstr("no 'fortran_order'"));
   EXPECT_THAT(std::string(readTensorFile("/nowhere/x.npy").status().message()), HasSubstr("/nowhere/x.npy"));
   EXPECT_FALSE(writeTensorFile(temporary("two.npy"), TensorFile()).ok());
+}
+
+TEST(TensorFile, Zip64SaysTheSame) {
+  TensorFile file;
+  file.kind = TensorFile::Kind::Named;
+  file.tensors = {tensor("a", DataType::Float32, {3, 4}), tensor("b", DataType::Int8, {500})};
+  // 0: every field in 64 bits; 300: the second member's size and the directory's offset only.
+  for (uint64_t from : {uint64_t(0), uint64_t(300), uint64_t(0xffffffff)}) {
+    absl::StatusOr<TensorFile> read = parseNpz(npzBytes(file, from), "x.npz", DataType::Undefined);
+    ASSERT_TRUE(read.ok()) << read.status();
+    ASSERT_EQ(read->tensors.size(), 2u);
+    for (size_t i : {0, 1}) {
+      EXPECT_EQ(read->tensors[i].name, file.tensors[i].name);
+      EXPECT_EQ(read->tensors[i].bytes, file.tensors[i].bytes);
+    }
+  }
+  // More members than 16 bits count.
+  file.tensors.assign(70000, HostTensor{"t", DataType::Int8, {}, {1}});
+  absl::StatusOr<TensorFile> many = parseNpz(npzBytes(file), "x.npz", DataType::Undefined);
+  ASSERT_TRUE(many.ok()) << many.status();
+  EXPECT_EQ(many->tensors.size(), 70000u);
+}
+
+TEST(TensorFile, AWrongChecksumIsDamage) {
+  TensorFile file;
+  file.kind = TensorFile::Kind::Named;
+  file.tensors = {tensor("a", DataType::Float32, {3, 4})};
+  std::vector<uint8_t> bytes = npzBytes(file);
+  bytes[30 + 5 + 128 + 7] ^= 1; // local header, name, .npy header, data
+  EXPECT_THAT(std::string(parseNpz(bytes, "x.npz", DataType::Undefined).status().message()),
+              HasSubstr("member 'a.npy' is damaged: expected the checksum"));
+}
+
+TEST(TensorFile, FoldersAndDevicesAreNoTensors) {
+  std::string folder = temporary("folder.npy"), device = temporary("zero.npy");
+  mkdir(folder.c_str(), 0700);
+  std::remove(device.c_str());
+  ASSERT_EQ(symlink("/dev/zero", device.c_str()), 0);
+  for (const std::string &path : {folder, device})
+    EXPECT_THAT(std::string(readTensorFile(path).status().message()), HasSubstr("but got a folder or a device"));
+}
+
+TEST(TensorFile, AFailureLeavesWhatWasThere) {
+  std::string path = temporary("kept.npz");
+  TensorFile file;
+  file.kind = TensorFile::Kind::Named;
+  file.tensors = {tensor("a", DataType::Float32, {2})};
+  ASSERT_TRUE(writeTensorFile(path, file).ok());
+  file.tensors.push_back(tensor("b", DataType::Undefined, {}));
+  EXPECT_FALSE(writeTensorFile(path, file).ok());
+  absl::StatusOr<TensorFile> read = readTensorFile(path);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->tensors.size(), 1u);
+  // Nothing has a name before it is complete, so nothing is left behind either.
+  OutputFile unfinished;
+  std::string other = temporary("unfinished.npy");
+  ASSERT_TRUE(unfinished.open(other).ok());
+  EXPECT_TRUE(unfinished.write(reinterpret_cast<const uint8_t *>("x"), 1));
+  EXPECT_NE(access(other.c_str(), F_OK), 0);
+  ASSERT_TRUE(unfinished.commit().ok());
+  EXPECT_EQ(access(other.c_str(), F_OK), 0);
 }
 
 // Bounded fuzzing: damage of every kind ends in a value or an error, never in a crash (run under the sanitizers too).
