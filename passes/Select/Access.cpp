@@ -224,7 +224,8 @@ Value createBroadcast(OpBuilder &builder, Location loc, Value column, ArrayRef<i
   return createView(builder, loc, *access, type.getDimSize(0), sizes);
 }
 
-Value createTemporary(OpBuilder &builder, Location loc, int64_t partitions, ArrayRef<int64_t> sizes, Type element) {
+Value createTemporary(OpBuilder &builder, Location loc, int64_t partitions, ArrayRef<int64_t> sizes, Type element,
+                      isa::Space space) {
   SmallVector<int64_t> shape = {partitions};
   llvm::append_range(shape, sizes);
   if (sizes.empty())
@@ -232,7 +233,7 @@ Value createTemporary(OpBuilder &builder, Location loc, int64_t partitions, Arra
   if (element.isInteger(1))
     element = builder.getI8Type();
   auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(),
-                              ir::spaceAttr(builder.getContext(), isa::Space::SBUF));
+                              ir::spaceAttr(builder.getContext(), space));
   return memref::AllocOp::create(builder, loc, type);
 }
 

@@ -3,6 +3,7 @@
 // stride per loop. A memref type alone is not the access pattern (a stride-2 tap of a 14x14 result is a 27x27 window), so
 // patterns are computed from indexing map and view together. Refuses maps that are not linear and dynamic strides.
 #pragma once
+#include "dialects/Trn/ISA/ISA.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace trn {
@@ -57,8 +58,8 @@ mlir::Value createView(mlir::OpBuilder &builder, mlir::Location loc, const Acces
 mlir::Value createBroadcast(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value column,
                             llvm::ArrayRef<int64_t> sizes);
 
-/// A fresh SBUF buffer [partitions, sizes...] (at least one free dimension).
+/// A fresh buffer [partitions, sizes...] (at least one free dimension) in SBUF or PSUM.
 mlir::Value createTemporary(mlir::OpBuilder &builder, mlir::Location loc, int64_t partitions,
-                            llvm::ArrayRef<int64_t> sizes, mlir::Type element);
+                            llvm::ArrayRef<int64_t> sizes, mlir::Type element, isa::Space space = isa::Space::SBUF);
 
 } // namespace trn

@@ -52,7 +52,8 @@ def SelectReductionsPass : SelectPass<"trn-select-reductions"> {
 
     *Contract out*: `trn.tensor_reduce` over the innermost dimensions of a view; a window is a view with overlapping
     rows. An elementwise part of the body is computed first, into a temporary. The fill with the reduction's identity
-    is gone: tensor_reduce overwrites; any other initial value is combined afterwards.
+    is gone: tensor_reduce overwrites; any other initial value is combined afterwards. A sum over weighted taps is
+    accumulated tap by tap instead: the weight is one scalar per partition, the product passes through PSUM.
 
     *Example*: a 3x3 max pool is one `trn.tensor_reduce` of a `[P, y, x, 3, 3]` view with `axes = 2`.
 

@@ -1,6 +1,10 @@
 //===- SelectReductions.cpp - instructions for reductions --------------------===//
 // Owns reductions over free dimensions, windows included. Refuses bodies that are not `combine(accumulator, f(inputs))`
 // with an operator that reduces.
+//
+// A sum over weighted taps (a depthwise convolution) is accumulated tap by tap: a tap's weight is one scalar per
+// partition, its product goes through PSUM, because DVE adds an operand from PSUM at twice the rate of two from SBUF
+// (ISA26 tensor_tensor), and ACT or DVE, whichever is free, multiplies.
 #include "passes/Select/BodySelector.h"
 #include "passes/Select/Passes.h"
 #include "passes/Tile/Structured.h"
@@ -115,6 +119,85 @@ Value squareOf(Value value) {
   return product && product.getLhs() == product.getRhs() ? product.getLhs() : Value();
 }
 
+/// A sum over taps whose weight is the same for all kept elements of a partition.
+struct WeightedTaps {
+  unsigned data, weight; // operand numbers
+  unsigned leading;      // kept loops, outermost, in each step of which the weights are others
+};
+
+/// Rows shorter than this cost more as instructions per tap than as one product and one reduction of all taps:
+/// max(64, n) against 3 n cycles a tap.
+constexpr int64_t kShortestTap = 32;
+/// More taps are no window: their instructions would be most of the program.
+constexpr int64_t kMostTaps = 128;
+/// fp32 elements of one PSUM bank, through which a product passes.
+constexpr int64_t kProductElements = 512;
+/// Sums that are independent: an addition waits for the one before it (about 157 ns + n) longer than it works, so that
+/// fewer blocks than this are summed in parts.
+constexpr size_t kIndependentSums = 3;
+
+/// The operand of `op` that `value` is, conversions aside.
+std::optional<unsigned> operandOf(linalg::LinalgOp op, Value value) {
+  value = skipCasts(value);
+  if (auto extension = value.getDefiningOp<arith::ExtFOp>())
+    value = skipCasts(extension.getIn());
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != op.getBlock() || !llvm::isa<FloatType>(argument.getType()))
+    return std::nullopt;
+  return argument.getArgNumber();
+}
+
+/// Reads `value`, summed over the loops of `tile` from `kept` on, as weighted taps.
+std::optional<WeightedTaps> weightedTaps(linalg::LinalgOp op, const Tile &tile, unsigned kept, Value value) {
+  auto product = skipCasts(value).getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return std::nullopt;
+  std::optional<unsigned> lhs = operandOf(op, product.getLhs()), rhs = operandOf(op, product.getRhs());
+  if (!lhs || !rhs || lhs == rhs)
+    return std::nullopt;
+  int64_t taps = 1;
+  for (int64_t size : ArrayRef(tile.sizes).drop_front(kept))
+    taps *= size;
+  if (taps > kMostTaps || tile.sizes.size() - kept > kMaxFreeRank)
+    return std::nullopt;
+  for (auto [data, weight] : {std::make_pair(*lhs, *rhs), std::make_pair(*rhs, *lhs)}) {
+    WeightedTaps found{data, weight, 0};
+    ArrayRef<int64_t> steps = ArrayRef(tile.accesses[weight].strides).take_front(kept);
+    while (found.leading < kept && steps[found.leading] != 0)
+      ++found.leading;
+    int64_t row = 1;
+    for (int64_t size : ArrayRef(tile.sizes).take_front(kept).drop_front(found.leading))
+      row *= size;
+    if (row >= kShortestTap && llvm::all_of(steps.drop_front(found.leading), [](int64_t step) { return step == 0; }))
+      return found;
+  }
+  return std::nullopt;
+}
+
+/// The part of `access` from position `begin` of its first loops on; what else it walks is dropped.
+Access partOf(const Access &access, ArrayRef<int64_t> begin, unsigned loops) {
+  Access part = access;
+  for (auto [position, step] : llvm::zip(begin, access.strides))
+    part.offset += position * step;
+  part.strides.truncate(loops);
+  return part;
+}
+
+/// Positions of all steps of loops of `sizes`, the last loop fastest.
+SmallVector<SmallVector<int64_t>> positionsOf(ArrayRef<int64_t> sizes) {
+  SmallVector<SmallVector<int64_t>> positions = {{}};
+  for (int64_t size : sizes) {
+    SmallVector<SmallVector<int64_t>> next;
+    for (const SmallVector<int64_t> &outer : positions)
+      for (int64_t step = 0; step < size; ++step) {
+        next.push_back(outer);
+        next.back().push_back(step);
+      }
+    positions = std::move(next);
+  }
+  return positions;
+}
+
 struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPass> {
   using Base::Base;
 
@@ -153,6 +236,78 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
     return success();
   }
 
+  /// dst = sum over the loops of `tile` from `kept` on of data * weight, both views of all of dst's partitions. All kept
+  /// loops see the same weights.
+  static void selectTaps(linalg::LinalgOp op, const Tile &tile, unsigned kept, const WeightedTaps &taps,
+                         const Access &dst, Emitter &emitter, int coreVersion) {
+    OpBuilder &builder = emitter.builder;
+    Location loc = op.getLoc();
+    Type f32 = builder.getF32Type();
+    ArrayRef<int64_t> keptSizes = ArrayRef(tile.sizes).take_front(kept), tapSizes = ArrayRef(tile.sizes).drop_front(kept);
+    SmallVector<SmallVector<int64_t>> tapPositions = positionsOf(tapSizes);
+
+    // Scalar operands are fp32.
+    Access weights = tile.accesses[taps.weight];
+    weights.strides.erase(weights.strides.begin(), weights.strides.begin() + kept);
+    if (weights.elementType() != f32) {
+      Value wide = createTemporary(builder, loc, tile.partitions, tapSizes, f32);
+      emitter.copy(wide, createView(builder, loc, weights, tile.partitions, tapSizes));
+      std::string reason;
+      unsigned rank = tapSizes.size();
+      weights = *accessOf(wide, builder.getMultiDimIdentityMap(rank + 1), reason);
+      weights.partitionStride = weights.strides.front();
+      weights.strides.erase(weights.strides.begin());
+    }
+
+    // Blocks of the kept loops whose products fit one PSUM bank: single steps of the outer loops, runs of one loop.
+    unsigned cut = kept - 1;
+    int64_t inner = 1;
+    while (cut > 0 && inner * keptSizes[cut] <= kProductElements)
+      inner *= keptSizes[cut--];
+    int64_t run = std::max<int64_t>(1, kProductElements / inner);
+    run = llvm::divideCeil(keptSizes[cut], llvm::divideCeil(keptSizes[cut], run));
+    SmallVector<SmallVector<int64_t>> outer = positionsOf(keptSizes.take_front(cut));
+    size_t blocks = outer.size() * llvm::divideCeil(keptSizes[cut], run);
+    size_t parts = std::min(llvm::divideCeil(kIndependentSums, blocks), llvm::divideCeil(tapPositions.size(), 4));
+    for (SmallVector<int64_t> &begin : outer)
+      for (int64_t first = 0; first < keptSizes[cut]; first += run) {
+        SmallVector<int64_t> sizes(keptSizes), at(begin);
+        std::fill_n(sizes.begin(), cut, 1);
+        sizes[cut] = std::min(run, keptSizes[cut] - first);
+        at.push_back(first);
+        at.append(kept - cut - 1, 0);
+        Value target = createView(builder, loc, partOf(dst, at, kept), tile.partitions, sizes);
+        // Sums stay fp32; the last one converts.
+        SmallVector<Value> sums(parts);
+        if (dst.elementType() == f32 || tapPositions.size() == 1)
+          sums[0] = target;
+        for (Value &sum : sums)
+          if (!sum)
+            sum = createTemporary(builder, loc, tile.partitions, sizes, f32);
+        for (auto [index, tap] : llvm::enumerate(tapPositions)) {
+          SmallVector<int64_t> position(at);
+          llvm::append_range(position, tap);
+          Value data = createView(builder, loc, partOf(tile.accesses[taps.data], position, kept), tile.partitions, sizes);
+          Value weight = createView(builder, loc, partOf(weights, tap, 0), tile.partitions, {});
+          Value sum = sums[index % parts];
+          if (index < parts) {
+            emitter.tensorScalar(sum, data, {isa::AluOp::Multiply, ScalarOperand::at(weight)});
+            continue;
+          }
+          Value product = createTemporary(builder, loc, tile.partitions, sizes, f32, isa::Space::PSUM);
+          if (coreVersion >= 3) // there ACT has tensor_scalar, too
+            emitter.tensorScalar(product, data, {isa::AluOp::Multiply, ScalarOperand::at(weight)});
+          else
+            emitter.activation(product, data, isa::ActivationFunc::Copy, ScalarOperand::at(weight),
+                               ScalarOperand::constant(0.0f));
+          bool last = index + 1 == tapPositions.size() && parts == 1;
+          emitter.tensorTensor(last ? target : sum, sum, product, isa::AluOp::Add);
+        }
+        for (size_t part = 1; part < parts; ++part)
+          emitter.tensorTensor(part + 1 == parts ? target : sums[0], sums[0], sums[part], isa::AluOp::Add);
+      }
+  }
+
   static LogicalResult select(linalg::LinalgOp op, int coreVersion) {
     auto combine = combiner(op);
     if (!combine)
@@ -181,6 +336,29 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
     bool overwrites = fill && isIdentityFill(fill, alu);
     kept = mergeLoops(*tile, {kept}).front();
     unsigned reduced = tile->sizes.size() - kept;
+    if (std::optional<WeightedTaps> taps = alu == isa::AluOp::Add ? weightedTaps(op, *tile, kept, value) : std::nullopt) {
+      unrollOuterLoops(builder, op.getLoc(), *tile, tile->sizes.size() - taps->leading);
+      kept -= taps->leading;
+      unrollOuterLoops(builder, op.getLoc(), *tile, std::min<unsigned>(tile->sizes.size(), kMaxFreeRank + reduced));
+      kept = tile->sizes.size() - reduced;
+      Access dst = tile->accesses.back();
+      dst.strides.truncate(kept);
+      ArrayRef<int64_t> shape = ArrayRef(tile->sizes).take_front(kept);
+      Value whole = createView(builder, op.getLoc(), dst, tile->partitions, shape);
+      if (overwrites) {
+        selectTaps(op, *tile, kept, *taps, dst, emitter, coreVersion);
+        fill.erase();
+        return success();
+      }
+      Value sums = createTemporary(builder, op.getLoc(), tile->partitions, shape, builder.getF32Type());
+      std::string unused;
+      Access target = *accessOf(sums, builder.getMultiDimIdentityMap(kept + 1), unused);
+      target.partitionStride = target.strides.front();
+      target.strides.erase(target.strides.begin());
+      selectTaps(op, *tile, kept, *taps, target, emitter, coreVersion);
+      emitter.tensorTensor(whole, whole, sums, alu);
+      return success();
+    }
     if (reduced > kMaxFreeRank)
       return op.emitOpError("cannot be a reduction: expected at most ")
              << kMaxFreeRank << " reduced dimensions of an access pattern but got " << reduced;

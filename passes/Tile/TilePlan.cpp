@@ -148,6 +148,16 @@ bool isDrain(Operation *op) {
   });
 }
 
+/// True for a sum of products over a window: it is accumulated tap by tap and has no temporary of all taps.
+bool accumulatesTaps(linalg::LinalgOp op) {
+  if (classify(op) != StructuredKind::Reduction || op.getNumDpsInputs() != 2)
+    return false;
+  Operation *sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!llvm::isa_and_nonnull<arith::AddFOp>(sum))
+    return false;
+  return llvm::any_of(sum->getOperands(), [](Value value) { return value.getDefiningOp<arith::MulFOp>(); });
+}
+
 bool isMapLike(Operation *op) {
   StructuredKind kind = classify(op);
   return kind == StructuredKind::Map || (kind == StructuredKind::Copy && !isLoad(op));
@@ -377,9 +387,11 @@ private:
     int64_t elements = 1;
     for (Operation *member : builder.members) {
       auto op = cast<linalg::LinalgOp>(member);
+      bool byTaps = accumulatesTaps(op);
+      auto types = op.getIteratorTypesArray();
       int64_t count = 1;
       for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
-        if (loop != 0)
+        if (loop != 0 && !(byTaps && types[loop] == utils::IteratorType::reduction))
           count *= range;
       elements = std::max(elements, count);
     }

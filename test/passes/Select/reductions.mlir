@@ -65,6 +65,89 @@ func.func @from_one(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128xf32, #trn.
 
 // -----
 
+#x = affine_map<(p, y, x, r) -> (p, y, x + r)>
+#w = affine_map<(p, y, x, r) -> (p, r)>
+#y = affine_map<(p, y, x, r) -> (p, y, x)>
+// A depthwise convolution is accumulated tap by tap: weights are scalars of the partition, products pass through PSUM.
+// 16 x 64 elements are two blocks of one bank.
+// CHECK-LABEL: func @depthwise
+// CHECK-DAG:     %[[X0:.*]] = memref.reinterpret_cast %arg0 to offset: [0], sizes: [96, 8, 64], strides: [1056, 66, 1]
+// CHECK-DAG:     %[[Y0:.*]] = memref.reinterpret_cast %arg2 to offset: [0], sizes: [96, 8, 64], strides: [1024, 64, 1]
+// CHECK:         trn.tensor_scalar outs(%[[Y0]] : {{.*}}) ins(%[[X0]] : {{.*}}) operand0(%{{.*}} : memref<96x1xf32, {{.*}}) {op0 = #trn.alu<multiply>}
+// CHECK:         %[[W1:.*]] = memref.reinterpret_cast %arg1 to offset: [1], sizes: [96, 1], strides: [3, 1]
+// CHECK:         trn.tensor_scalar outs(%[[P:.*]] : memref<96x8x64xf32, #trn.psum>) ins(%{{.*}} : {{.*}}) operand0(%[[W1]] : {{.*}}) {op0 = #trn.alu<multiply>}
+// CHECK-NEXT:    trn.tensor_tensor outs(%[[Y0]] : {{.*}}) ins(%[[Y0]], %[[P]] : {{.*}}) {op = #trn.alu<add>}
+// CHECK:         trn.tensor_tensor outs(%[[Y0]] : {{.*}}) {op = #trn.alu<add>}
+// CHECK:         %[[Y1:.*]] = memref.reinterpret_cast %arg2 to offset: [512], sizes: [96, 8, 64]
+// CHECK:         trn.tensor_scalar outs(%[[Y1]] : {{.*}})
+// CHECK-COUNT-2: trn.tensor_tensor outs(%[[Y1]] : {{.*}}) {op = #trn.alu<add>}
+// CHECK-NOT:     {{trn.tensor_reduce|trn.memset}}
+// CHECK:         return
+func.func @depthwise(%x: memref<96x16x66xf32, #trn.sbuf>, %w: memref<96x3xf32, #trn.sbuf>, %y: memref<96x16x64xf32, #trn.sbuf>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<96x16x64xf32, #trn.sbuf>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<96x16x66xf32, #trn.sbuf>, memref<96x3xf32, #trn.sbuf>) outs(%y : memref<96x16x64xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
+#x = affine_map<(p, c, x, r) -> (p, c, x + r)>
+#w = affine_map<(p, c, x, r) -> (p, c, r)>
+#y = affine_map<(p, c, x, r) -> (p, c, x)>
+// Every chunk has weights of its own; narrow weights become the fp32 that scalar operands are; sums stay fp32 until the
+// last. One block of eight taps is summed in two parts, so that an addition need not wait for the one before.
+// CHECK-LABEL: func @chunks
+// CHECK:         scf.for
+// CHECK:           trn.tensor_copy outs(%[[W:.*]] : memref<128x8xf32, #trn.sbuf>)
+// CHECK-COUNT-2:   trn.tensor_scalar outs(%{{.*}} : memref<128x40xf32, #trn.sbuf>)
+// CHECK-COUNT-6:   trn.tensor_scalar outs(%{{.*}} : memref<128x40xf32, #trn.psum>)
+// CHECK:           trn.tensor_tensor outs(%{{.*}} : memref<128x40xbf16, {{.*}}) ins(%{{.*}}, %{{.*}} : memref<128x40xf32, #trn.sbuf>, memref<128x40xf32, #trn.sbuf>)
+// CHECK-NOT:       trn.tensor_reduce
+// CHECK:         return
+func.func @chunks(%x: memref<128x2x47xbf16, #trn.sbuf>, %w: memref<128x2x8xbf16, #trn.sbuf>, %y: memref<128x2x40xbf16, #trn.sbuf>) {
+  %zero = arith.constant 0.0 : bf16
+  linalg.fill ins(%zero : bf16) outs(%y : memref<128x2x40xbf16, #trn.sbuf>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<128x2x47xbf16, #trn.sbuf>, memref<128x2x8xbf16, #trn.sbuf>) outs(%y : memref<128x2x40xbf16, #trn.sbuf>) {
+  ^bb0(%a: bf16, %b: bf16, %acc: bf16):
+    %0 = arith.mulf %a, %b : bf16
+    %1 = arith.addf %acc, %0 : bf16
+    linalg.yield %1 : bf16
+  }
+  return
+}
+
+// -----
+
+#x = affine_map<(p, x, r) -> (p, x + r)>
+#w = affine_map<(p, x, r) -> (p, r)>
+#y = affine_map<(p, x, r) -> (p, x)>
+// Short rows: one product and one reduction of all taps.
+// CHECK-LABEL: func @short_rows
+// CHECK:         trn.tensor_tensor
+// CHECK:         trn.tensor_reduce
+func.func @short_rows(%x: memref<128x10xf32, #trn.sbuf>, %w: memref<128x3xf32, #trn.sbuf>, %y: memref<128x8xf32, #trn.sbuf>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%y : memref<128x8xf32, #trn.sbuf>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<128x10xf32, #trn.sbuf>, memref<128x3xf32, #trn.sbuf>) outs(%y : memref<128x8xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %acc, %0 : f32
+    linalg.yield %1 : f32
+  }
+  return
+}
+
+// -----
+
 #x = affine_map<(p, n) -> (p, n)>
 #y = affine_map<(p, n) -> (p)>
 func.func @no_reduction(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128xf32, #trn.sbuf>) {
