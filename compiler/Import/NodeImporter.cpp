@@ -42,13 +42,19 @@ void NodeImporter::defineAll(Value value) {
       values[output] = value;
 }
 
-LogicalResult NodeImporter::define(Value value) {
+LogicalResult NodeImporter::define(Value value, size_t output) {
   if (!value)
     return failure();
-  if (!node.outputs.empty() && !node.outputs[0].empty())
-    values[node.outputs[0]] = value;
+  if (hasOutput(output))
+    values[node.outputs[output]] = value;
   return success();
 }
+
+bool NodeImporter::hasOutput(size_t output) const {
+  return output < node.outputs.size() && !node.outputs[output].empty();
+}
+
+Value NodeImporter::output(size_t output) const { return hasOutput(output) ? values[node.outputs[output]] : Value(); }
 
 void NodeImporter::run() {
   defineAll(Value());
@@ -64,7 +70,7 @@ void NodeImporter::run() {
     return;
   StringRef step;
   for (const trn::onnx::UpgradeRecord &entry : recordOf->upgrades)
-    if (version < entry.before)
+    if (nodeVersion < entry.before)
       step = entry.step;
 #define ONNX_UPGRADE(name)                                                                                             \
   if (step == #name) {                                                                                                 \
@@ -91,8 +97,8 @@ bool NodeImporter::checkRecord() {
                                             : "operators of domain '" + domain + "' are not supported",
                              domain == "com.microsoft" ? "export the model without ONNX Runtime's graph optimisations"
                                                        : "`trnc ops` lists the operators that are"));
-  version = recordOf->versionFor(opset);
-  if (version == 0)
+  nodeVersion = recordOf->versionFor(opset);
+  if (nodeVersion == 0)
     return succeeded(problem(Kind::Unsupported,
                              "the oldest supported version of this operator is " +
                                  std::to_string(recordOf->since.front()) + " but the model's opset is " +
@@ -118,7 +124,7 @@ bool NodeImporter::readOperands() {
     return true;
   };
   for (auto [i, operand] : llvm::enumerate(recordOf->operands)) {
-    if (operand.from > version)
+    if (operand.from > nodeVersion)
       continue;
     if (operand.arity == Arity::Variadic) {
       while (next < node.inputs.size())
@@ -230,11 +236,13 @@ bool NodeImporter::readAttributes() {
   for (const auto &given : node.attributes) {
     const std::string &name = given.first;
     const Proto *attribute = given.second;
-    const AttributeRecord *entry =
-        llvm::find_if(recordOf->attributes, [&](const AttributeRecord &candidate) { return candidate.name == name; });
-    if (entry == recordOf->attributes.end() || version < entry->from || version >= entry->until) {
+    // A name may have changed its type between versions: each range has its own entry.
+    const AttributeRecord *entry = llvm::find_if(recordOf->attributes, [&](const AttributeRecord &candidate) {
+      return candidate.name == name && nodeVersion >= candidate.from && nodeVersion < candidate.until;
+    });
+    if (entry == recordOf->attributes.end()) {
       good = succeeded(problem(Kind::Unsupported, "attribute '" + name + "' does not exist in version " +
-                                                      std::to_string(version) + " of this operator"));
+                                                      std::to_string(nodeVersion) + " of this operator"));
       continue;
     }
     // `output_dtype = 0` and the like mean "not given".
@@ -257,7 +265,7 @@ bool NodeImporter::readAttributes() {
       attributes.set(name, value);
   }
   for (const AttributeRecord &entry : recordOf->attributes)
-    if (entry.required && version >= entry.from && version < entry.until && !node.attributes.count(entry.name.str()))
+    if (entry.required && nodeVersion >= entry.from && nodeVersion < entry.until && !node.attributes.count(entry.name.str()))
       good = succeeded(problem(Kind::Broken, "expected attribute '" + entry.name.str() + "' but got none"));
   return good;
 }
@@ -333,13 +341,12 @@ Value NodeImporter::createSimple(StringRef name, ArrayRef<Value> values, ArrayRe
 
 LogicalResult NodeImporter::buildDefault() {
   SmallVector<bool> results;
-  auto named = [&](size_t i) { return i < node.outputs.size() && !node.outputs[i].empty(); };
   SmallVector<size_t> outputOf; // the node's output behind each result
   size_t next = 0;
   for (const trn::onnx::ResultRecord &result : recordOf->results) {
     size_t count = result.arity == Arity::Variadic ? node.outputs.size() - std::min(next, node.outputs.size()) : 1;
     for (size_t i = 0; i < count; ++i, ++next) {
-      bool present = result.arity != Arity::Optional || named(next);
+      bool present = result.arity != Arity::Optional || hasOutput(next);
       // Without segments an absent optional result is simply not there.
       if (present || recordOf->resultSegments)
         results.push_back(present);
@@ -348,14 +355,14 @@ LogicalResult NodeImporter::buildDefault() {
     }
   }
   for (size_t i = next; i < node.outputs.size(); ++i)
-    if (named(i))
+    if (hasOutput(i))
       return problem(Kind::Unsupported, "output '" + node.outputs[i] + "' is not supported",
                      "export the model for inference");
   Operation *op = create(*recordOf, operands, attributes, results);
   if (!op)
     return failure();
   for (auto [result, output] : llvm::zip(op->getResults(), outputOf))
-    if (named(output))
+    if (hasOutput(output))
       values[node.outputs[output]] = result;
   return success();
 }

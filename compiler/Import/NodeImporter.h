@@ -41,10 +41,15 @@ public:
   /// `create` for an operator with single operands and one result.
   mlir::Value createSimple(llvm::StringRef op, llvm::ArrayRef<mlir::Value> operands,
                            llvm::ArrayRef<mlir::NamedAttribute> attributes);
-  /// Defines the node's first output.
-  mlir::LogicalResult define(mlir::Value value);
+  /// Defines an output of the node, if the node names it.
+  mlir::LogicalResult define(mlir::Value value, size_t output = 0);
+  /// Whether the node names an output, and its value (null when it is not named or not defined yet).
+  bool hasOutput(size_t output) const;
+  mlir::Value output(size_t output) const;
   mlir::LogicalResult problem(Problem::Kind kind, std::string reason, std::string hint = "");
   const onnx::OpRecord &record() const { return *recordOf; }
+  /// The version of the operator that the model's opset selects.
+  int version() const { return nodeVersion; }
 
 private:
   bool checkRecord();
@@ -60,7 +65,7 @@ private:
   Diagnostics &problems;
   mlir::Location loc;
   const onnx::OpRecord *recordOf = nullptr;
-  int version = 0;
+  int nodeVersion = 0;
   bool poisoned = false; ///< an input belongs to a node with a problem
 };
 

@@ -4,9 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Import/NodeImporter.h"
+
+#include "compiler/Import/ModelFile.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace trn;
@@ -33,12 +37,114 @@ LogicalResult upgrade::softmaxFlattens(NodeImporter &node) {
   return result ? node.define(node.createSimple("Reshape", {result, shape}, {})) : failure();
 }
 
-/// `spatial = 0` (before version 9) has statistics for each position, not for each channel.
-LogicalResult upgrade::batchNormalizationSpatial(NodeImporter &node) {
-  auto spatial = node.legacy.find("spatial");
-  if (spatial != node.legacy.end() && cast<IntegerAttr>(spatial->second).getInt() == 0)
-    return node.problem(Kind::Unsupported, "'spatial' = 0 is not supported", "convert the model to opset 9 or newer");
+/// An attribute that only the old form has, `fallback` when the node does not give it.
+static int64_t legacyInteger(NodeImporter &node, StringRef name, int64_t fallback) {
+  auto given = node.legacy.find(name.str());
+  return given == node.legacy.end() ? fallback : cast<IntegerAttr>(given->second).getInt();
+}
+
+/// The value with dimensions of size 1 behind its own, until it has `rank` of them; null after a problem.
+static Value appendUnitDims(NodeImporter &node, Value value, int64_t rank) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getRank() >= rank)
+    return value;
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(type.getRank(), rank));
+  NamedAttribute attribute(node.builder.getStringAttr("axes"), node.builder.getDenseI64ArrayAttr(axes));
+  return node.createSimple("Unsqueeze", {value}, attribute);
+}
+
+/// Before version 7, the second operand's dimensions match those of the first from `axis` on, by default its last ones.
+/// Without `broadcast` the shapes are equal, and numpy's broadcasting does nothing.
+LogicalResult upgrade::broadcastByAttribute(NodeImporter &node) {
+  auto given = node.legacy.find("axis");
+  if (legacyInteger(node, "broadcast", 0) == 0 || given == node.legacy.end())
+    return node.buildDefault();
+  auto a = dyn_cast<RankedTensorType>(node.operands[0][0].getType());
+  auto b = dyn_cast<RankedTensorType>(node.operands[1][0].getType());
+  if (!a || !b)
+    return node.problem(Kind::Unsupported, "'axis' needs operands whose ranks are known",
+                        "convert the model to opset 7 or newer");
+  int64_t axis = cast<IntegerAttr>(given->second).getInt(), rank = a.getRank();
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis + b.getRank() > rank)
+    return node.problem(Kind::Broken, "expected 'axis' in [0, " + std::to_string(rank - b.getRank()) + "] but got " +
+                                          std::to_string(axis));
+  node.operands[1][0] = appendUnitDims(node, node.operands[1][0], rank - axis);
+  return node.operands[1][0] ? node.buildDefault() : failure();
+}
+
+/// Before version 7 the slope is one value, or one for each channel (dimension 1).
+LogicalResult upgrade::preluPerChannel(NodeImporter &node) {
+  auto x = dyn_cast<RankedTensorType>(node.operands[0][0].getType());
+  auto slope = dyn_cast<RankedTensorType>(node.operands[1][0].getType());
+  if (!x || !slope)
+    return node.problem(Kind::Unsupported, "the slope needs operands whose ranks are known",
+                        "convert the model to opset 7 or newer");
+  bool shared = slope.hasStaticShape() && slope.getNumElements() == 1;
+  if (!shared && slope.getRank() == 1 && x.getRank() > 2)
+    node.operands[1][0] = appendUnitDims(node, node.operands[1][0], x.getRank() - 1);
+  return node.operands[1][0] ? node.buildDefault() : failure();
+}
+
+/// Version 1 of Cast names the type by a string.
+LogicalResult upgrade::castToNamedType(NodeImporter &node) {
+  auto given = node.legacy.find("to");
+  if (given == node.legacy.end())
+    return node.problem(Kind::Broken, "expected attribute 'to' but got none");
+  std::string name = cast<StringAttr>(given->second).getValue().upper();
+  int type = 0;
+  ::onnx::TensorProto::DataType parsed;
+  if (::onnx::TensorProto::DataType_Parse(name, &parsed))
+    type = parsed;
+  Type element = elementType(*node.builder.getContext(), type);
+  if (!element)
+    return node.problem(Kind::Unsupported, "element type '" + name + "' is not supported");
+  node.attributes.set("to", TypeAttr::get(element));
   return node.buildDefault();
+}
+
+/// Version 1 of Selu rounds its constants to four decimals.
+LogicalResult upgrade::seluRoundedDefaults(NodeImporter &node) {
+  for (auto [name, value] : {std::pair("alpha", 1.6732f), std::pair("gamma", 1.0507f)})
+    if (!node.attributes.get(name))
+      node.attributes.set(name, node.builder.getF32FloatAttr(value));
+  return node.buildDefault();
+}
+
+/// Version 1 of Concat joins channels unless told otherwise.
+LogicalResult upgrade::concatOnChannels(NodeImporter &node) {
+  node.attributes.set("axis", node.builder.getI64IntegerAttr(legacyInteger(node, "axis", 1)));
+  return node.buildDefault();
+}
+
+/// Version 1 of Pad calls the pads `paddings`.
+LogicalResult upgrade::padWithPaddings(NodeImporter &node) {
+  auto given = node.legacy.find("paddings");
+  if (given == node.legacy.end())
+    return node.problem(Kind::Broken, "expected attribute 'paddings' but got none");
+  node.attributes.set("pads", given->second);
+  return node.buildDefault();
+}
+
+/// Before version 14 the mode follows from `is_test` (until 7) or from how many outputs are named. `spatial = 0` (before
+/// 9) has statistics for each position, not for each channel.
+LogicalResult upgrade::batchNormalizationModes(NodeImporter &node) {
+  if (legacyInteger(node, "spatial", 1) == 0)
+    return node.problem(Kind::Unsupported, "'spatial' = 0 is not supported", "convert the model to opset 9 or newer");
+  bool training = node.version() < 7 ? legacyInteger(node, "is_test", 0) == 0 : node.hasOutput(1);
+  node.attributes.set("training_mode", node.builder.getBoolAttr(training));
+  return node.buildDefault();
+}
+
+/// Before version 7 Dropout works unless `is_test` is set; before version 10 its mask has the operand's type.
+LogicalResult upgrade::dropoutModes(NodeImporter &node) {
+  bool training = node.version() < 7 && legacyInteger(node, "is_test", 0) == 0;
+  node.attributes.set("training_mode", node.builder.getBoolAttr(training));
+  if (failed(node.buildDefault()) || !node.hasOutput(1))
+    return success();
+  Type element = getElementTypeOrSelf(node.operands[0][0].getType());
+  NamedAttribute to(node.builder.getStringAttr("to"), TypeAttr::get(element));
+  return node.define(node.createSimple("Cast", {node.output(1)}, to), 1);
 }
 
 static void setOldCoordinates(NodeImporter &node) {
@@ -53,10 +159,20 @@ LogicalResult upgrade::resizeAsymmetric(NodeImporter &node) {
   return node.buildDefault();
 }
 
-/// Upsample is Resize of version 10 with other limits.
+/// Upsample is Resize of version 10 with other limits; its version 1 has one attribute for each scale of an image.
 LogicalResult upgrade::upsampleToResize(NodeImporter &node) {
   OpBuilder &b = node.builder;
   setOldCoordinates(node);
+  if (node.version() < 7) {
+    SmallVector<float> scales = {1, 1};
+    for (const char *name : {"height_scale", "width_scale"}) {
+      auto given = node.legacy.find(name);
+      if (given == node.legacy.end())
+        return node.problem(Kind::Broken, std::string("expected attribute '") + name + "' but got none");
+      scales.push_back(cast<FloatAttr>(given->second).getValueAsDouble());
+    }
+    node.attributes.set("scales", b.getDenseF32ArrayAttr(scales));
+  }
   if (auto mode = dyn_cast_or_null<StringAttr>(node.attributes.get("mode")); mode && mode.getValue() == "bilinear")
     node.attributes.set("mode", b.getStringAttr("linear"));
   Value scales = node.operands[1].empty() ? Value() : node.operands[1][0];

@@ -14,7 +14,7 @@ namespace trn::onnx {
 class Inference;
 
 /// The newest opset and file format that the records were checked against.
-constexpr int kNewestOpset = 28, kOldestOpset = 7;
+constexpr int kNewestOpset = 28, kOldestOpset = 1;
 constexpr int kNewestIR = 14, kOldestIR = 3;
 
 enum class Arity : uint8_t { Single, Optional, Variadic };

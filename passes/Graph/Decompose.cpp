@@ -1,6 +1,6 @@
 //===- Decompose.cpp - operators expressed by others ----------------------===//
 //
-// Owns `onnx-decompose`, except recurrent layers.
+// Owns `onnx-decompose` and its small decompositions; families of composites have files of their own.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Graph/Decompose.h"
@@ -12,6 +12,7 @@
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Normalization.h"
 #include "dialects/ONNX/Ops/Weight.h"
+#include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 #include "passes/Graph/Passes.h"
 
@@ -31,38 +32,11 @@ using namespace trn::onnx;
 
 namespace {
 
-/// Builds onnx operations at one place.
-class Writer {
-public:
-  Writer(OpBuilder &b, Location loc) : b(b), loc(loc) {}
-
-  Value op(StringRef name, ArrayRef<Value> operands, ArrayRef<NamedAttribute> attributes = {}) {
-    return build(b, loc, name, operands, attributes);
-  }
-  Value reshape(Value x, ArrayRef<int64_t> shape) { return op("Reshape", {x}, ints("shape", shape)); }
-  /// A scalar constant of `like`'s element type.
-  Value scalar(double value, Value like) {
-    Type element = typeOf(like).getElementType();
-    auto type = RankedTensorType::get({}, element);
-    Attribute number = isa<FloatType>(element) ? Attribute(b.getFloatAttr(element, value))
-                                               : Attribute(IntegerAttr::get(element, int64_t(value)));
-    return WeightOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(number)));
-  }
-  Value constant(ElementsAttr value) { return WeightOp::create(b, loc, value); }
-  NamedAttribute ints(StringRef name, ArrayRef<int64_t> values) {
-    return b.getNamedAttr(name, b.getDenseI64ArrayAttr(values));
-  }
-
-private:
-  OpBuilder &b;
-  Location loc;
-};
-
 /// Squeeze, Unsqueeze and Flatten are Reshape.
 template <typename OpTy> struct ToReshape : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &b) const override {
-    b.replaceOp(op, Writer(b, op.getLoc()).reshape(op.getX(), typeOf(op.getY()).getShape()));
+    b.replaceOp(op, GraphWriter(b, op.getLoc()).reshape(op.getX(), typeOf(op.getY()).getShape()));
     return success();
   }
 };
@@ -75,7 +49,7 @@ template <typename OpTy> struct ChainVariadic : OpRewritePattern<OpTy> {
     ValueRange inputs = op.getInputs();
     if (!isSum && inputs.size() == 2)
       return failure();
-    Writer write(b, op.getLoc());
+    GraphWriter write(b, op.getLoc());
     StringRef name = isSum ? "Add" : op->getName().stripDialect();
     Value result = inputs.front();
     for (Value input : inputs.drop_front())
@@ -97,11 +71,12 @@ struct DecomposeCastLike : OpRewritePattern<CastLikeOp> {
   }
 };
 
-/// In inference Dropout hands its operand on, and its mask is true everywhere.
+/// In inference, or with nothing to drop, Dropout hands its operand on, and its mask is true everywhere.
 struct DecomposeDropout : OpRewritePattern<DropoutOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DropoutOp op, PatternRewriter &b) const override {
-    if (op.getTrainingModeOperand() || op.getTrainingMode().value_or(false))
+    bool training = op.getTrainingModeOperand() || op.getTrainingMode().value_or(false);
+    if (training && !(op.getRatio() && op.getRatio()->isZero()))
       return failure();
     SmallVector<Value> results = {op.getX()};
     if (op.getMask())
@@ -117,7 +92,7 @@ struct DecomposeOneHot : OpRewritePattern<OneHotOp> {
   LogicalResult matchAndRewrite(OneHotOp op, PatternRewriter &b) const override {
     if (!op.getDepth() || typeOf(op.getValues()).getNumElements() != 2)
       return failure();
-    Writer write(b, op.getLoc());
+    GraphWriter write(b, op.getLoc());
     RankedTensorType type = typeOf(op.getIndices());
     int64_t axis = op.getAxis(), depth = *op.getDepth();
     SmallVector<int64_t> shape(type.getShape()), rangeShape(type.getRank() + 1 - axis, 1);
@@ -144,7 +119,7 @@ struct DecomposeClip : OpRewritePattern<ClipOp> {
   LogicalResult matchAndRewrite(ClipOp op, PatternRewriter &b) const override {
     if (!op.getMinOperand() && !op.getMaxOperand())
       return failure();
-    Writer write(b, op.getLoc());
+    GraphWriter write(b, op.getLoc());
     auto bound = [&](Value operand, TypedAttr attribute) -> Value {
       if (operand)
         return typeOf(operand).getRank() == 0 ? operand : write.reshape(operand, {});
@@ -168,7 +143,7 @@ struct DecomposeTrilu : OpRewritePattern<TriluOp> {
     Type element = type.getElementType();
     if (op.getKOperand() || type.getRank() < 2 || !element.isIntOrFloat() || element.isUnsignedInteger())
       return failure();
-    Writer write(b, op.getLoc());
+    GraphWriter write(b, op.getLoc());
     int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getDimSize(type.getRank() - 1);
     int64_t k = int64_t(op.getK().value_or(0));
     std::vector<char> mask;
@@ -191,6 +166,7 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, ChainVariadic<SumOp>,
                  ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCastLike, DecomposeClip,
                  DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
+    populateNormalizationPatterns(patterns);
     populateRecurrentPatterns(patterns, maxSteps);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

@@ -8,6 +8,8 @@
 
 namespace trn {
 
+/// Writes out the training form of BatchNormalization.
+void populateNormalizationPatterns(mlir::RewritePatternSet &patterns);
 /// Unrolls LSTM layers of at most `maxSteps` steps.
 void populateRecurrentPatterns(mlir::RewritePatternSet &patterns, int64_t maxSteps);
 

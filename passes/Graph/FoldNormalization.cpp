@@ -77,6 +77,8 @@ Value alongChannels(OpBuilder &b, Location loc, Value vector, int64_t rank, int6
 struct NormalizationToAffine : OpRewritePattern<BatchNormalizationOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BatchNormalizationOp op, PatternRewriter &b) const override {
+    if (op.getTrainingMode())
+      return failure();
     for (Value vector : {op.getScale(), op.getB(), op.getMean(), op.getVar()})
       if (!isConstantTree(vector))
         return failure();

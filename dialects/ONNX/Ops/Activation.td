@@ -8,25 +8,26 @@
 
 include "dialects/ONNX/Ops/ElementwiseBase.td"
 
-def ONNX_ReluOp : ONNX_Unary<"Relu", [6, 13, 14], "", "", "", ONNX_NumTensor>;
+def ONNX_ReluOp : ONNX_Unary<"Relu", [1, 6, 13, 14], "", "", "", ONNX_NumTensor>;
 def ONNX_SoftplusOp : ONNX_Unary<"Softplus", [1, 22], "trn.scalar softplus">;
 def ONNX_SoftsignOp : ONNX_Unary<"Softsign", [1, 22]>;
 def ONNX_MishOp : ONNX_Unary<"Mish", [18, 22], "trn.scalar mish">;
 def ONNX_HardSwishOp : ONNX_Unary<"HardSwish", [14, 22]>;
-def ONNX_LeakyReluOp : ONNX_Unary<"LeakyRelu", [6, 16]> {
+def ONNX_LeakyReluOp : ONNX_Unary<"LeakyRelu", [1, 6, 16]> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.01f">:$alpha);
 }
-def ONNX_EluOp : ONNX_Unary<"Elu", [6, 22]> {
+def ONNX_EluOp : ONNX_Unary<"Elu", [1, 6, 22]> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.0f">:$alpha);
 }
-def ONNX_SeluOp : ONNX_Unary<"Selu", [6, 22]> {
+def ONNX_SeluOp : ONNX_Unary<"Selu", [1, 6, 22]> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.67326319217681884765625f">:$alpha,
                        DefaultValuedAttr<F32Attr, "1.05070102214813232421875f">:$gamma);
+  let upgrades = [Upgrade<6, "seluRoundedDefaults">];
 }
 def ONNX_CeluOp : ONNX_Unary<"Celu", [12, 28]> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.0f">:$alpha);
 }
-def ONNX_HardSigmoidOp : ONNX_Unary<"HardSigmoid", [6, 22]> {
+def ONNX_HardSigmoidOp : ONNX_Unary<"HardSigmoid", [1, 6, 22]> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.2f">:$alpha,
                        DefaultValuedAttr<F32Attr, "0.5f">:$beta);
 }
@@ -44,6 +45,11 @@ def ONNX_ShrinkOp : ONNX_Unary<"Shrink", [9]> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.0f">:$bias,
                        DefaultValuedAttr<F32Attr, "0.5f">:$lambd);
 }
-def ONNX_PReluOp : ONNX_Binary<"PRelu", [7, 9, 16]> { let shape = "prelu"; }
+/// The slope broadcasts to the operand; before version 7 it has one value, or one for each channel.
+def ONNX_PReluOp : ONNX_Binary<"PRelu", [1, 6, 7, 9, 16]> {
+  let shape = "prelu";
+  let legacy = [ONNX_ConsumedInputs];
+  let upgrades = [Upgrade<7, "preluPerChannel">];
+}
 
 #endif

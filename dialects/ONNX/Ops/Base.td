@@ -74,6 +74,9 @@ class Move<string o, string a, bit stays = 0> { string operand = o; string attri
 /// Nodes of a version before `v` mean something else: the importer's C++ step `s` builds them.
 class Upgrade<int v, string s> { int version = v; string step = s; }
 
+/// Version 1 of many operators could name inputs whose memory the result may take: it means nothing here.
+defvar ONNX_ConsumedInputs = Legacy<"consumed_inputs", "INTS", 6>;
+
 //===----------------------------------------------------------------------===//
 // Records
 //===----------------------------------------------------------------------===//

@@ -13,11 +13,13 @@ def ONNX_MatMulOp : ONNX_Op<"MatMul", [1, 9, 13], "matMul"> {
   let results = (outs ONNX_NumTensor:$y);
 }
 
-def ONNX_GemmOp : ONNX_Op<"Gemm", [7, 9, 11, 13], "gemm"> {
+def ONNX_GemmOp : ONNX_Op<"Gemm", [1, 6, 7, 9, 11, 13], "gemm"> {
   let arguments = (ins ONNX_NumTensor:$a, ONNX_NumTensor:$b, Optional<ONNX_NumTensor>:$c,
                        DefaultValuedAttr<F32Attr, "1.0f">:$alpha, DefaultValuedAttr<F32Attr, "1.0f">:$beta,
                        DefaultValuedAttr<BoolAttr, "false">:$transA, DefaultValuedAttr<BoolAttr, "false">:$transB);
   let results = (outs ONNX_NumTensor:$y);
+  // Without it, `c` has the result's shape: a broadcast that does nothing.
+  let legacy = [Legacy<"broadcast", "INT", 7>];
 }
 
 def ONNX_EinsumOp : ONNX_Op<"Einsum", [12], "einsum"> {

@@ -1,7 +1,6 @@
 //===- Elementwise.td - ONNX operators on corresponding elements ----------===//
 //
-// Owns unary, binary (with broadcasting) and variadic elementwise operators, Where, Cast and Clip. Broadcasting by
-// attribute (before version 7) is refused: those versions are not listed.
+// Owns unary, binary (with broadcasting) and variadic elementwise operators, Where, Cast and Clip.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_ELEMENTWISE
@@ -13,6 +12,8 @@ class ONNX_Compare<string onnxName, list<int> since, string floatOp, string intO
                    TypeConstraint type = ONNX_NumTensor> : ONNX_Op<onnxName, since, "compare"> {
   let arguments = (ins type:$a, type:$b);
   let results = (outs ONNX_BoolTensor:$c);
+  let legacy = ONNX_BroadcastAttributes;
+  let upgrades = [Upgrade<7, "broadcastByAttribute">];
   let floatScalar = floatOp;
   let intScalar = intOp;
   let uintScalar = uintOp;
@@ -21,6 +22,7 @@ class ONNX_Compare<string onnxName, list<int> since, string floatOp, string intO
 class ONNX_Variadic<string onnxName, list<int> since, string floatOp = "", string intOp = "", string uintOp = intOp>
     : ONNX_Op<onnxName, since, "broadcast"> {
   let arguments = (ins Variadic<ONNX_NumTensor>:$inputs);
+  let legacy = [ONNX_ConsumedInputs];
   let results = (outs ONNX_NumTensor:$y);
   let floatScalar = floatOp;
   let intScalar = intOp;
@@ -28,14 +30,14 @@ class ONNX_Variadic<string onnxName, list<int> since, string floatOp = "", strin
 }
 
 // Unary, one scalar operation each.
-def ONNX_AbsOp : ONNX_Unary<"Abs", [6, 13], "math.absf", "math.absi", "", ONNX_NumTensor>;
-def ONNX_NegOp : ONNX_Unary<"Neg", [6, 13], "arith.negf", "", "", ONNX_NumTensor>;
-def ONNX_ExpOp : ONNX_Unary<"Exp", [6, 13], "math.exp">;
-def ONNX_LogOp : ONNX_Unary<"Log", [6, 13], "math.log">;
-def ONNX_SqrtOp : ONNX_Unary<"Sqrt", [6, 13], "math.sqrt">;
-def ONNX_ReciprocalOp : ONNX_Unary<"Reciprocal", [6, 13]>;
-def ONNX_TanhOp : ONNX_Unary<"Tanh", [6, 13], "math.tanh">;
-def ONNX_SigmoidOp : ONNX_Unary<"Sigmoid", [6, 13], "trn.scalar sigmoid">;
+def ONNX_AbsOp : ONNX_Unary<"Abs", [1, 6, 13], "math.absf", "math.absi", "", ONNX_NumTensor>;
+def ONNX_NegOp : ONNX_Unary<"Neg", [1, 6, 13], "arith.negf", "", "", ONNX_NumTensor>;
+def ONNX_ExpOp : ONNX_Unary<"Exp", [1, 6, 13], "math.exp">;
+def ONNX_LogOp : ONNX_Unary<"Log", [1, 6, 13], "math.log">;
+def ONNX_SqrtOp : ONNX_Unary<"Sqrt", [1, 6, 13], "math.sqrt">;
+def ONNX_ReciprocalOp : ONNX_Unary<"Reciprocal", [1, 6, 13]>;
+def ONNX_TanhOp : ONNX_Unary<"Tanh", [1, 6, 13], "math.tanh">;
+def ONNX_SigmoidOp : ONNX_Unary<"Sigmoid", [1, 6, 13], "trn.scalar sigmoid">;
 def ONNX_ErfOp : ONNX_Unary<"Erf", [9, 13], "math.erf", "", "", ONNX_NumTensor>;
 def ONNX_SinOp : ONNX_Unary<"Sin", [7, 22], "math.sin">;
 def ONNX_CosOp : ONNX_Unary<"Cos", [7, 22], "math.cos">;
@@ -47,8 +49,8 @@ def ONNX_CoshOp : ONNX_Unary<"Cosh", [9, 22], "math.cosh">;
 def ONNX_AsinhOp : ONNX_Unary<"Asinh", [9, 22], "math.asinh">;
 def ONNX_AcoshOp : ONNX_Unary<"Acosh", [9, 22], "math.acosh">;
 def ONNX_AtanhOp : ONNX_Unary<"Atanh", [9, 22], "math.atanh">;
-def ONNX_FloorOp : ONNX_Unary<"Floor", [6, 13], "math.floor">;
-def ONNX_CeilOp : ONNX_Unary<"Ceil", [6, 13], "math.ceil">;
+def ONNX_FloorOp : ONNX_Unary<"Floor", [1, 6, 13], "math.floor">;
+def ONNX_CeilOp : ONNX_Unary<"Ceil", [1, 6, 13], "math.ceil">;
 /// Ties go to the even neighbour.
 def ONNX_RoundOp : ONNX_Unary<"Round", [11, 22], "math.roundeven">;
 def ONNX_SignOp : ONNX_Unary<"Sign", [9, 13], "", "", "", ONNX_NumTensor>;
@@ -68,46 +70,48 @@ def ONNX_IsInfOp : ONNX_Op<"IsInf", [10, 20], "test"> {
 }
 
 // Binary, numpy broadcasting.
-def ONNX_AddOp : ONNX_Binary<"Add", [7, 13, 14], "arith.addf", "arith.addi">;
-def ONNX_SubOp : ONNX_Binary<"Sub", [7, 13, 14], "arith.subf", "arith.subi">;
-def ONNX_MulOp : ONNX_Binary<"Mul", [7, 13, 14], "arith.mulf", "arith.muli">;
+def ONNX_AddOp : ONNX_Binary<"Add", [1, 6, 7, 13, 14], "arith.addf", "arith.addi">;
+def ONNX_SubOp : ONNX_Binary<"Sub", [1, 6, 7, 13, 14], "arith.subf", "arith.subi">;
+def ONNX_MulOp : ONNX_Binary<"Mul", [1, 6, 7, 13, 14], "arith.mulf", "arith.muli">;
 /// Integer division truncates.
-def ONNX_DivOp : ONNX_Binary<"Div", [7, 13, 14], "arith.divf", "arith.divsi", "arith.divui">;
+def ONNX_DivOp : ONNX_Binary<"Div", [1, 6, 7, 13, 14], "arith.divf", "arith.divsi", "arith.divui">;
 /// The exponent may have another type; the result has the base's.
-def ONNX_PowOp : ONNX_Binary<"Pow", [7, 12, 13, 15], "math.powf"> { let shape = "pow"; }
+def ONNX_PowOp : ONNX_Binary<"Pow", [1, 7, 12, 13, 15], "math.powf"> { let shape = "pow"; }
 def ONNX_ModOp : ONNX_Binary<"Mod", [10, 13]> {
   let arguments = (ins ONNX_NumTensor:$a, ONNX_NumTensor:$b, DefaultValuedAttr<BoolAttr, "false">:$fmod);
 }
-def ONNX_AndOp : ONNX_Binary<"And", [7], "", "arith.andi", "arith.andi", ONNX_BoolTensor>;
-def ONNX_OrOp : ONNX_Binary<"Or", [7], "", "arith.ori", "arith.ori", ONNX_BoolTensor>;
-def ONNX_XorOp : ONNX_Binary<"Xor", [7], "", "arith.xori", "arith.xori", ONNX_BoolTensor>;
+def ONNX_AndOp : ONNX_Binary<"And", [1, 7], "", "arith.andi", "arith.andi", ONNX_BoolTensor>;
+def ONNX_OrOp : ONNX_Binary<"Or", [1, 7], "", "arith.ori", "arith.ori", ONNX_BoolTensor>;
+def ONNX_XorOp : ONNX_Binary<"Xor", [1, 7], "", "arith.xori", "arith.xori", ONNX_BoolTensor>;
 def ONNX_BitwiseAndOp : ONNX_Binary<"BitwiseAnd", [18], "", "arith.andi", "arith.andi", ONNX_IntTensor>;
 def ONNX_BitwiseOrOp : ONNX_Binary<"BitwiseOr", [18], "", "arith.ori", "arith.ori", ONNX_IntTensor>;
 def ONNX_BitwiseXorOp : ONNX_Binary<"BitwiseXor", [18], "", "arith.xori", "arith.xori", ONNX_IntTensor>;
-def ONNX_EqualOp : ONNX_Compare<"Equal", [7, 11, 13, 19], "arith.cmpf oeq", "arith.cmpi eq", "arith.cmpi eq", ONNX_Tensor> {
+def ONNX_EqualOp : ONNX_Compare<"Equal", [1, 7, 11, 13, 19], "arith.cmpf oeq", "arith.cmpi eq", "arith.cmpi eq", ONNX_Tensor> {
   let limits = "no strings";
 }
-def ONNX_LessOp : ONNX_Compare<"Less", [7, 9, 13], "arith.cmpf olt", "arith.cmpi slt", "arith.cmpi ult">;
-def ONNX_GreaterOp : ONNX_Compare<"Greater", [7, 9, 13], "arith.cmpf ogt", "arith.cmpi sgt", "arith.cmpi ugt">;
+def ONNX_LessOp : ONNX_Compare<"Less", [1, 7, 9, 13], "arith.cmpf olt", "arith.cmpi slt", "arith.cmpi ult">;
+def ONNX_GreaterOp : ONNX_Compare<"Greater", [1, 7, 9, 13], "arith.cmpf ogt", "arith.cmpi sgt", "arith.cmpi ugt">;
 def ONNX_LessOrEqualOp : ONNX_Compare<"LessOrEqual", [12, 16], "arith.cmpf ole", "arith.cmpi sle", "arith.cmpi ule">;
 def ONNX_GreaterOrEqualOp : ONNX_Compare<"GreaterOrEqual", [12, 16], "arith.cmpf oge", "arith.cmpi sge", "arith.cmpi uge">;
 
 // Variadic. `onnx-decompose` leaves two operands to Min and Max and turns Sum and Mean into Add and Mul. A NaN wins.
-def ONNX_MinOp : ONNX_Variadic<"Min", [6, 8, 12, 13], "arith.minimumf", "arith.minsi", "arith.minui">;
-def ONNX_MaxOp : ONNX_Variadic<"Max", [6, 8, 12, 13], "arith.maximumf", "arith.maxsi", "arith.maxui">;
-def ONNX_SumOp : ONNX_Variadic<"Sum", [6, 8, 13]>;
-def ONNX_MeanOp : ONNX_Variadic<"Mean", [6, 8, 13]>;
+def ONNX_MinOp : ONNX_Variadic<"Min", [1, 6, 8, 12, 13], "arith.minimumf", "arith.minsi", "arith.minui">;
+def ONNX_MaxOp : ONNX_Variadic<"Max", [1, 6, 8, 12, 13], "arith.maximumf", "arith.maxsi", "arith.maxui">;
+def ONNX_SumOp : ONNX_Variadic<"Sum", [1, 6, 8, 13]>;
+def ONNX_MeanOp : ONNX_Variadic<"Mean", [1, 6, 8, 13]>;
 
 def ONNX_WhereOp : ONNX_Op<"Where", [9, 16], "where"> {
   let arguments = (ins ONNX_BoolTensor:$condition, ONNX_Tensor:$x, ONNX_Tensor:$y);
   let results = (outs ONNX_Tensor:$z);
 }
 
-def ONNX_CastOp : ONNX_Op<"Cast", [6, 9, 13, 19, 21, 23, 24, 25], "convertTo"> {
+def ONNX_CastOp : ONNX_Op<"Cast", [1, 6, 9, 13, 19, 21, 23, 24, 25], "convertTo"> {
   let arguments = (ins ONNX_Tensor:$x, TypeAttr:$to, DefaultValuedAttr<BoolAttr, "true">:$saturate,
                        OptionalAttr<StrAttr>:$round_mode);
   let results = (outs ONNX_Tensor:$y);
-  let attributesFrom = [From<"saturate", 19>, From<"round_mode", 24>];
+  let attributesFrom = [From<"to", 6>, From<"saturate", 19>, From<"round_mode", 24>];
+  let legacy = [Legacy<"to", "STRING", 6>];
+  let upgrades = [Upgrade<6, "castToNamedType">];
   let limits = "no strings, no complex numbers";
 }
 /// Decomposed into Cast.
@@ -119,13 +123,14 @@ def ONNX_CastLikeOp : ONNX_Op<"CastLike", [15, 19, 21, 23, 24, 25], "castLike"> 
 }
 
 /// Bounds are scalars. An absent bound does not limit; a constant one is an attribute of the element's type.
-def ONNX_ClipOp : ONNX_Op<"Clip", [6, 11, 12, 13], "clip", [AttrSizedOperandSegments]> {
+def ONNX_ClipOp : ONNX_Op<"Clip", [1, 6, 11, 12, 13], "clip", [AttrSizedOperandSegments]> {
   let arguments = (ins ONNX_NumTensor:$x, Optional<ONNX_NumTensor>:$min_operand, Optional<ONNX_NumTensor>:$max_operand,
                        OptionalAttr<TypedAttrInterface>:$min, OptionalAttr<TypedAttrInterface>:$max);
   let results = (outs ONNX_NumTensor:$y);
   let operandsFrom = [From<"min_operand", 11>, From<"max_operand", 11>];
   let attributesUntil = [Until<"min", 11>, Until<"max", 11>];
   let moves = [Move<"min_operand", "min", 1>, Move<"max_operand", "max", 1>];
+  let legacy = [ONNX_ConsumedInputs];
 }
 
 #endif

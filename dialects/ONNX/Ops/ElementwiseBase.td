@@ -1,6 +1,7 @@
 //===- ElementwiseBase.td - classes of elementwise records ----------------===//
 //
-// Owns the classes that the elementwise families share: one operand, or two with numpy broadcasting.
+// Owns the classes that the elementwise families share: one operand, or two with numpy broadcasting. Before version 7
+// the second operand is broadcast only where the attribute `broadcast` says so, from dimension `axis` on.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_ELEMENTWISEBASE
@@ -15,7 +16,10 @@ class ONNX_Unary<string onnxName, list<int> since, string floatOp = "", string i
   let floatScalar = floatOp;
   let intScalar = intOp;
   let uintScalar = uintOp;
+  let legacy = [ONNX_ConsumedInputs];
 }
+
+defvar ONNX_BroadcastAttributes = [ONNX_ConsumedInputs, Legacy<"broadcast", "INT", 7>, Legacy<"axis", "INT", 7>];
 
 class ONNX_Binary<string onnxName, list<int> since, string floatOp = "", string intOp = "", string uintOp = intOp,
                   TypeConstraint type = ONNX_NumTensor> : ONNX_Op<onnxName, since, "broadcast"> {
@@ -24,6 +28,8 @@ class ONNX_Binary<string onnxName, list<int> since, string floatOp = "", string 
   let floatScalar = floatOp;
   let intScalar = intOp;
   let uintScalar = uintOp;
+  let legacy = ONNX_BroadcastAttributes;
+  let upgrades = [Upgrade<7, "broadcastByAttribute">];
 }
 
 #endif

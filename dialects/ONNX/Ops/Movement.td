@@ -10,12 +10,14 @@
 include "dialects/ONNX/Ops/Base.td"
 
 /// After inference `shape` is the whole static shape (no 0, no -1).
-def ONNX_ReshapeOp : ONNX_Op<"Reshape", [5, 13, 14, 19, 21, 23, 24, 25], "reshape"> {
+def ONNX_ReshapeOp : ONNX_Op<"Reshape", [1, 5, 13, 14, 19, 21, 23, 24, 25], "reshape"> {
   let arguments = (ins ONNX_Tensor:$x, Optional<ONNX_I64Tensor>:$shape_operand,
                        OptionalAttr<DenseI64ArrayAttr>:$shape, DefaultValuedAttr<BoolAttr, "false">:$allowzero);
   let results = (outs ONNX_Tensor:$y);
+  let operandsFrom = [From<"shape_operand", 5>];
   let attributesFrom = [From<"allowzero", 14>];
   let attributesUntil = [Until<"shape", 5>];
+  let legacy = [ONNX_ConsumedInputs];
   let moves = [Move<"shape_operand", "shape">];
 }
 
@@ -24,9 +26,12 @@ def ONNX_TransposeOp : ONNX_Op<"Transpose", [1, 13, 21, 23, 24, 25], "transpose"
   let results = (outs ONNX_Tensor:$y);
 }
 
-def ONNX_ConcatOp : ONNX_Op<"Concat", [4, 11, 13], "concat"> {
+def ONNX_ConcatOp : ONNX_Op<"Concat", [1, 4, 11, 13], "concat"> {
   let arguments = (ins Variadic<ONNX_Tensor>:$inputs, I64Attr:$axis);
   let results = (outs ONNX_Tensor:$y);
+  let attributesFrom = [From<"axis", 4>];
+  let legacy = [Legacy<"axis", "INT", 4>];
+  let upgrades = [Upgrade<4, "concatOnChannels">];
 }
 
 /// After inference `split` has one size per result.
@@ -58,14 +63,17 @@ def ONNX_SliceOp : ONNX_Op<"Slice", [1, 10, 11, 13], "slice", [AttrSizedOperandS
 }
 
 /// After inference `pads` covers all dimensions (begins, then ends) and `axes` is gone. `value` absent: zero.
-def ONNX_PadOp : ONNX_Op<"Pad", [2, 11, 13, 18, 19, 21, 23, 24, 25], "pad", [AttrSizedOperandSegments]> {
+def ONNX_PadOp : ONNX_Op<"Pad", [1, 2, 11, 13, 18, 19, 21, 23, 24, 25], "pad", [AttrSizedOperandSegments]> {
   let arguments = (ins ONNX_Tensor:$x, Optional<ONNX_I64Tensor>:$pads_operand, Optional<ONNX_Tensor>:$value_operand,
                        Optional<ONNX_IndexTensor>:$axes_operand, OptionalAttr<DenseI64ArrayAttr>:$pads,
                        OptionalAttr<TypedAttrInterface>:$value, OptionalAttr<DenseI64ArrayAttr>:$axes,
                        DefaultValuedStrAttr<StrAttr, "constant">:$mode);
   let results = (outs ONNX_Tensor:$y);
   let operandsFrom = [From<"pads_operand", 11>, From<"value_operand", 11>, From<"axes_operand", 18>];
+  let attributesFrom = [From<"pads", 2>];
   let attributesUntil = [Until<"pads", 11>, Until<"value", 11>];
+  let legacy = [Legacy<"paddings", "INTS", 2>];
+  let upgrades = [Upgrade<2, "padWithPaddings">];
   let canonical = ["axes"];
   let moves = [Move<"pads_operand", "pads">, Move<"value_operand", "value">, Move<"axes_operand", "axes">];
 }
@@ -156,12 +164,14 @@ def ONNX_ResizeOp : ONNX_Op<"Resize", [10, 11, 13, 18, 19], "resize", [AttrSized
 }
 
 /// Became Resize; the importer builds `onnx.Resize` with asymmetric coordinates.
-def ONNX_UpsampleOp : ONNX_Op<"Upsample", [7, 9, 10], "resizeOld"> {
+def ONNX_UpsampleOp : ONNX_Op<"Upsample", [1, 7, 9, 10], "resizeOld"> {
   let arguments = (ins ONNX_NumTensor:$x, Optional<ONNX_FloatTensor>:$scales_operand,
                        OptionalAttr<DenseF32ArrayAttr>:$scales, DefaultValuedStrAttr<StrAttr, "nearest">:$mode);
   let results = (outs ONNX_NumTensor:$y);
   let operandsFrom = [From<"scales_operand", 9>];
+  let attributesFrom = [From<"scales", 7>];
   let attributesUntil = [Until<"scales", 9>];
+  let legacy = [Legacy<"height_scale", "FLOAT", 7>, Legacy<"width_scale", "FLOAT", 7>];
   let upgrades = [Upgrade<11, "upsampleToResize">];
 }
 

@@ -9,17 +9,20 @@
 
 include "dialects/ONNX/Ops/Base.td"
 
-/// `y = (x - mean) / sqrt(var + epsilon) * scale + b` per channel (dimension 1).
-def ONNX_BatchNormalizationOp : ONNX_Op<"BatchNormalization", [7, 9, 14, 15], "batchNormalization"> {
+/// `y = (x - mean) / sqrt(var + epsilon) * scale + b` per channel (dimension 1). In training mode, mean and variance are
+/// the batch's, and the running ones move towards them; `onnx-decompose` writes that out.
+def ONNX_BatchNormalizationOp : ONNX_Op<"BatchNormalization", [1, 6, 7, 9, 14, 15], "batchNormalization",
+                                             [AttrSizedResultSegments]> {
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$scale, ONNX_FloatTensor:$b, ONNX_FloatTensor:$mean,
                        ONNX_FloatTensor:$var, DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon,
                        DefaultValuedAttr<F32Attr, "0.9f">:$momentum,
                        DefaultValuedAttr<BoolAttr, "false">:$training_mode);
-  let results = (outs ONNX_FloatTensor:$y);
+  let results = (outs ONNX_FloatTensor:$y, Optional<ONNX_FloatTensor>:$running_mean,
+                      Optional<ONNX_FloatTensor>:$running_var);
   let attributesFrom = [From<"training_mode", 14>];
-  let legacy = [Legacy<"spatial", "INT", 9>];
-  let upgrades = [Upgrade<9, "batchNormalizationSpatial">];
-  let limits = "inference only (training_mode = 0, one output)";
+  let legacy = [ONNX_ConsumedInputs, Legacy<"is_test", "INT", 7>, Legacy<"spatial", "INT", 9>];
+  let upgrades = [Upgrade<14, "batchNormalizationModes">];
+  let limits = "one value for each channel (spatial = 1)";
 }
 
 /// Normalises over the dimensions from `axis` on.
@@ -36,10 +39,11 @@ def ONNX_RMSNormalizationOp : ONNX_Op<"RMSNormalization", [23], "sameAsFirst"> {
   let results = (outs ONNX_FloatTensor:$y);
 }
 
-def ONNX_InstanceNormalizationOp : ONNX_Op<"InstanceNormalization", [6, 22], "sameAsFirst"> {
+def ONNX_InstanceNormalizationOp : ONNX_Op<"InstanceNormalization", [1, 6, 22], "sameAsFirst"> {
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$scale, ONNX_FloatTensor:$b,
                        DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon);
   let results = (outs ONNX_FloatTensor:$y);
+  let legacy = [ONNX_ConsumedInputs];
 }
 
 /// Scale and bias per channel (version 21); version 18, with them per group, was withdrawn by the standard.
@@ -77,8 +81,8 @@ def ONNX_MeanVarianceNormalizationOp : ONNX_Op<"MeanVarianceNormalization", [9, 
   let results = (outs ONNX_FloatTensor:$y);
 }
 
-/// In inference the identity; the importer removes it. The mask is all true.
-def ONNX_DropoutOp : ONNX_Op<"Dropout", [7, 10, 12, 13, 22], "dropout", [AttrSizedOperandSegments]> {
+/// In inference, and with a ratio of 0, the identity with a mask that is all true; anything else is random.
+def ONNX_DropoutOp : ONNX_Op<"Dropout", [1, 6, 7, 10, 12, 13, 22], "dropout", [AttrSizedOperandSegments]> {
   let arguments = (ins ONNX_FloatTensor:$x, Optional<ONNX_FloatTensor>:$ratio_operand,
                        Optional<ONNX_BoolTensor>:$training_mode_operand, OptionalAttr<F32Attr>:$ratio,
                        OptionalAttr<BoolAttr>:$training_mode, OptionalAttr<I64Attr>:$seed);
@@ -88,7 +92,9 @@ def ONNX_DropoutOp : ONNX_Op<"Dropout", [7, 10, 12, 13, 22], "dropout", [AttrSiz
   let attributesUntil = [Until<"ratio", 12>];
   let canonical = ["training_mode"];
   let moves = [Move<"ratio_operand", "ratio", 1>, Move<"training_mode_operand", "training_mode">];
-  let limits = "inference only (training_mode absent or false)";
+  let legacy = [ONNX_ConsumedInputs, Legacy<"is_test", "INT", 7>];
+  let upgrades = [Upgrade<10, "dropoutModes">];
+  let limits = "inference, or training with a ratio of 0";
 }
 
 #endif

@@ -23,6 +23,12 @@ LogicalResult shape::batchNormalization(Inference &in) {
     if (sizes && (sizes->size() != 1 || (isStatic(channels) && allStatic(*sizes) && (*sizes)[0] != channels)))
       return in.fail("expected one value for each of " + Twine(channels) + " channels but got " + printSizes(*sizes));
   }
+  for (auto [running, statistic] : {std::pair(op.getRunningMean(), op.getMean()), {op.getRunningVar(), op.getVar()}}) {
+    if (running && !op.getTrainingMode())
+      return in.fail("expected one result in inference but got running statistics too");
+    if (failed(in.result(running, in.element(statistic), Sizes{channels})))
+      return failure();
+  }
   return in.result(op.getY(), in.element(op.getX()), x);
 }
 
@@ -76,8 +82,9 @@ LogicalResult shape::meanVariance(Inference &in) {
 
 LogicalResult shape::dropout(Inference &in) {
   auto op = cast<DropoutOp>(in.operation());
-  if (op.getTrainingMode().value_or(false))
-    return in.fail("expected 'training_mode' to be false but got true; export the model for inference");
+  bool training = op.getTrainingMode().value_or(false);
+  if (training && !op.getRatioOperand() && (!op.getRatio() || !op.getRatio()->isZero()))
+    return in.fail("in training its result is random; export the model for inference");
   if (failed(in.result(op.getMask(), IntegerType::get(op.getContext(), 1), in.sizes(op.getX()))))
     return failure();
   return in.result(op.getY(), in.element(op.getX()), in.sizes(op.getX()));

@@ -149,7 +149,8 @@ private:
   void writeAttribute(StringRef name, StringRef kind, bool required, Range range, bool legacy) {
     os << "{\"" << name << "\", AttributeKind::" << kind << ", " << required << ", " << range.from << ", "
        << (range.canonical ? 0 : range.until) << ", " << legacy << "}, ";
-    kinds[name] = kind;
+    if (!legacy)
+      kinds[name] = kind;
     ++attributes;
   }
 

@@ -72,9 +72,10 @@ static Value scaleAndShift(LinalgBuilder &b, Value x, Value factor, Value scale,
 // Normalisations
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Value> lowerBatchNormalization(onnx::BatchNormalizationOp op, LinalgBuilder &b) {
+static LogicalResult lowerBatchNormalization(onnx::BatchNormalizationOp op, LinalgBuilder &b,
+                                             LoweringTable::Results &results) {
   if (op.getTrainingMode())
-    return op.emitOpError("training mode is not supported");
+    return op.emitOpError("expected inference but got training mode, which onnx-decompose writes out");
   Value x = op.getX();
   Type element = elementTypeOf(x), wide = wideType(element, b);
   int64_t channels = shapeOf(op.getScale())[0];
@@ -89,7 +90,8 @@ static FailureOr<Value> lowerBatchNormalization(onnx::BatchNormalizationOp op, L
   SmallVector<int64_t> perChannel(std::max<int64_t>(shapeOf(x).size() - 1, 1), 1);
   perChannel[0] = channels;
   Value y = scaleAndShift(b, b.convert(x, wide), b.reshape(factor, perChannel), nullptr, b.reshape(shift, perChannel));
-  return b.convert(y, element);
+  results.push_back(b.convert(y, element));
+  return success();
 }
 
 /// (x - mean) * inverse deviation over `axes`; the two statistics too, with unit dimensions.
@@ -263,16 +265,6 @@ static FailureOr<Value> lowerHardmax(onnx::HardmaxOp op, LinalgBuilder &b) {
   });
 }
 
-static LogicalResult lowerDropout(onnx::DropoutOp op, LinalgBuilder &b, LoweringTable::Results &results) {
-  if (op.getTrainingMode().value_or(false) || op.getTrainingModeOperand())
-    return op.emitOpError("training mode is not supported");
-  results.push_back(op.getX());
-  if (op.getMask())
-    results.push_back(
-        b.convert(b.filled(shapeOf(op.getX()), scalarConstant(b, b.getI1Type(), 1)), elementTypeOf(op.getMask())));
-  return success();
-}
-
 void addNormalizationLowerings(LoweringTable &table) {
   table.add(lowerBatchNormalization);
   table.add(lowerLayerNormalization);
@@ -285,7 +277,6 @@ void addNormalizationLowerings(LoweringTable &table) {
   table.add(lowerSoftmax);
   table.add(lowerLogSoftmax);
   table.add(lowerHardmax);
-  table.add(lowerDropout);
 }
 
 } // namespace trn

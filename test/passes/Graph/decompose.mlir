@@ -54,3 +54,18 @@ func.func @lstm(%x: tensor<1x1x3xf32>) -> tensor<1x1x1x2xf32> {
   %y = onnx.LSTM(%x, %w, %r) {hidden_size = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0>} : (tensor<1x1x3xf32>, tensor<1x8x3xf32>, tensor<1x8x2xf32>) -> tensor<1x1x1x2xf32>
   return %y : tensor<1x1x1x2xf32>
 }
+
+// In training, the batch's statistics normalise, and the running ones move towards them.
+// CHECK-LABEL: func @batch_normalization_in_training
+func.func @batch_normalization_in_training(%x: tensor<2x3x4xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>) {
+  // CHECK: %[[MEAN:.*]] = onnx.ReduceMean(%arg0) {axes = array<i64: 0, 2>
+  // CHECK: %[[FLAT:.*]] = onnx.Reshape(%[[MEAN]])
+  // CHECK: %[[Y:.*]] = onnx.BatchNormalization(%arg0, %arg1, %arg2, %[[FLAT]], %{{.*}})
+  // CHECK-NOT: training_mode = true
+  // CHECK: %[[OLD:.*]] = onnx.Mul(%arg3, %{{.*}})
+  // CHECK: %[[NEW:.*]] = onnx.Mul(%[[FLAT]], %{{.*}})
+  // CHECK: %[[MOVED:.*]] = onnx.Add(%[[OLD]], %[[NEW]])
+  // CHECK: return %[[Y]], %[[MOVED]]
+  %y, %rm, %rv = onnx.BatchNormalization(%x, %s, %b, %m, %v) {training_mode = true, resultSegmentSizes = array<i32: 1, 1, 1>} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
+  return %y, %rm : tensor<2x3x4xf32>, tensor<3xf32>
+}

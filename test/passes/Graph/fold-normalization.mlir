@@ -13,7 +13,7 @@ func.func @conv(%x: tensor<1x3x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %mean = onnx.weight dense<1.0> : tensor<2xf32>
   %var = onnx.weight dense<3.0> : tensor<2xf32>
   %c = onnx.Conv(%x, %w) : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
-  %y = onnx.BatchNormalization(%c, %scale, %shift, %mean, %var) {epsilon = 1.0 : f32} : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  %y = onnx.BatchNormalization(%c, %scale, %shift, %mean, %var) {epsilon = 1.0 : f32, resultSegmentSizes = array<i32: 1, 0, 0>} : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
   return %y : tensor<1x2x4x4xf32>
 }
 

@@ -284,6 +284,113 @@ TEST(Upgrades, BatchNormalizationBefore9MustBeSpatial) {
   }
 }
 
+/// Before version 7, `b` matches the dimensions of `a` from `axis` on.
+TEST(Upgrades, BroadcastAttributesBefore7AlignTheSecondOperand) {
+  for (const char *name : {"Add", "Sub", "Mul", "Div", "Pow", "Less", "Greater"}) {
+    ModelBuilder model(6);
+    bool isTest = name[0] == 'L' || name[0] == 'G';
+    model.input("x", {2, 3, 4, 5}).input("c", {3, 4}).output("y", isTest ? ::onnx::TensorProto::BOOL : 1);
+    auto &node = model.node(name, {"x", "c"}, {"y"});
+    ModelBuilder::set(node, "broadcast", int64_t(1));
+    ModelBuilder::set(node, "axis", int64_t(1));
+    Imported imported(model.bytes());
+    ASSERT_TRUE(imported.infer()) << imported.text();
+    mlir::Operation *op = imported.one((llvm::Twine("onnx.") + name).str());
+    ASSERT_NE(op, nullptr);
+    EXPECT_EQ(mlir::cast<mlir::RankedTensorType>(op->getOperand(1).getType()).getShape().vec(),
+              (std::vector<int64_t>{3, 4, 1}));
+    EXPECT_EQ(shapeOf(op), (std::vector<int64_t>{2, 3, 4, 5}));
+  }
+}
+
+TEST(Upgrades, BroadcastAxisBefore7MustFit) {
+  ModelBuilder model(6);
+  model.input("x", {2, 3}).input("c", {3, 4}).output("y");
+  auto &node = model.node("Add", {"x", "c"}, {"y"});
+  ModelBuilder::set(node, "broadcast", int64_t(1));
+  ModelBuilder::set(node, "axis", int64_t(1));
+  Imported imported(model.bytes());
+  EXPECT_FALSE(imported.module);
+  EXPECT_NE(imported.text().find("expected 'axis' in [0, 0] but got 1"), std::string::npos) << imported.text();
+}
+
+TEST(Upgrades, PReluBefore7HasOneSlopePerChannel) {
+  ModelBuilder model(6);
+  model.input("x", {1, 3, 4, 5}).input("slope", {3}).output("y");
+  model.node("PRelu", {"x", "slope"}, {"y"});
+  Imported imported(model.bytes());
+  ASSERT_TRUE(imported.infer()) << imported.text();
+  mlir::Operation *op = imported.one("onnx.PRelu");
+  ASSERT_NE(op, nullptr);
+  EXPECT_EQ(mlir::cast<mlir::RankedTensorType>(op->getOperand(1).getType()).getShape().vec(),
+            (std::vector<int64_t>{3, 1, 1}));
+}
+
+TEST(Upgrades, CastOfVersion1NamesItsType) {
+  for (const char *name : {"INT64", "no type"}) {
+    ModelBuilder model(5);
+    model.input("x", {2}).output("y", ::onnx::TensorProto::INT64);
+    ModelBuilder::set(model.node("Cast", {"x"}, {"y"}), "to", name);
+    Imported imported(model.bytes());
+    EXPECT_EQ(imported.infer(), name[0] == 'I') << imported.text();
+  }
+}
+
+TEST(Upgrades, OldNamesAndDefaultsOfVersion1) {
+  ModelBuilder model(1);
+  model.input("x", {1, 2, 3, 4}).output("y").output("z").output("s");
+  ModelBuilder::set(model.node("Pad", {"x"}, {"p"}), "paddings", std::vector<int64_t>{0, 0, 1, 1, 0, 0, 1, 1});
+  model.node("Concat", {"p", "p"}, {"y"});
+  auto &upsample = model.node("Upsample", {"x"}, {"z"});
+  ModelBuilder::set(upsample, "height_scale", 2.0f);
+  ModelBuilder::set(upsample, "width_scale", 3.0f);
+  auto &selu = model.node("Selu", {"x"}, {"s"});
+  ModelBuilder::set(selu, "consumed_inputs", std::vector<int64_t>{0});
+  Imported imported(model.bytes());
+  ASSERT_TRUE(imported.infer()) << imported.text();
+  EXPECT_EQ(shapeOf(imported.one("onnx.Concat")), (std::vector<int64_t>{1, 4, 5, 6}));
+  EXPECT_EQ(shapeOf(imported.one("onnx.Resize")), (std::vector<int64_t>{1, 2, 6, 12}));
+  EXPECT_FLOAT_EQ(imported.one("onnx.Selu")->getAttrOfType<mlir::FloatAttr>("gamma").getValueAsDouble(), 1.0507f);
+}
+
+/// The mode of BatchNormalization: `is_test` before 7, the number of outputs before 14, then `training_mode`.
+TEST(Upgrades, BatchNormalizationKnowsItsMode) {
+  for (int64_t opset : {6, 9, 14})
+    for (bool training : {false, true}) {
+      ModelBuilder model(opset);
+      model.input("x", {1, 2, 3}).output("y");
+      for (const char *name : {"s", "b", "m", "v"})
+        model.floats(name, {2}, {1, 1});
+      std::vector<std::string> outputs = {"y"};
+      if (training && opset != 6)
+        outputs.insert(outputs.end(), {"rm", "rv"});
+      auto &node = model.node("BatchNormalization", {"x", "s", "b", "m", "v"}, outputs);
+      if (opset == 6)
+        ModelBuilder::set(node, "is_test", int64_t(!training));
+      if (opset == 14)
+        ModelBuilder::set(node, "training_mode", int64_t(training));
+      Imported imported(model.bytes());
+      ASSERT_TRUE(imported.infer()) << imported.text();
+      mlir::Operation *op = imported.one("onnx.BatchNormalization");
+      ASSERT_NE(op, nullptr);
+      auto mode = op->getAttrOfType<mlir::BoolAttr>("training_mode");
+      EXPECT_EQ(mode && mode.getValue(), training) << opset;
+    }
+}
+
+/// Before version 10 the mask has the operand's type; before version 7 `is_test` decides the mode.
+TEST(Upgrades, DropoutBefore10) {
+  for (bool isTest : {true, false}) {
+    ModelBuilder model(6);
+    model.input("x", {2}).output("y").output("mask");
+    ModelBuilder::set(model.node("Dropout", {"x"}, {"y", "mask"}), "is_test", int64_t(isTest));
+    Imported imported(model.bytes());
+    EXPECT_EQ(imported.infer(), isTest) << imported.text();
+    if (!isTest)
+      EXPECT_NE(imported.text().find("its result is random"), std::string::npos) << imported.text();
+  }
+}
+
 TEST(Upgrades, DropoutInInferenceHasNoRatioLeft) {
   for (int64_t opset : {10, 13}) {
     ModelBuilder model(opset);

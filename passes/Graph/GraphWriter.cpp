@@ -1,0 +1,74 @@
+//===- GraphWriter.cpp - onnx operations written at one place -------------===//
+#include "passes/Graph/GraphWriter.h"
+
+#include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/Build.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "passes/Graph/Match.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trn;
+
+Value GraphWriter::op(StringRef name, ArrayRef<Value> operands, ArrayRef<NamedAttribute> attributes) {
+  return onnx::build(b, loc, name, operands, attributes);
+}
+
+Value GraphWriter::cast(Value x, Type element) {
+  if (typeOf(x).getElementType() == element)
+    return x;
+  return op("Cast", {x}, b.getNamedAttr("to", TypeAttr::get(element)));
+}
+
+Value GraphWriter::reshape(Value x, ArrayRef<int64_t> shape) {
+  return typeOf(x).getShape() == shape ? x : op("Reshape", {x}, ints("shape", shape));
+}
+
+Value GraphWriter::transpose(Value x, ArrayRef<int64_t> perm) { return op("Transpose", {x}, ints("perm", perm)); }
+
+Value GraphWriter::expand(Value x, ArrayRef<int64_t> shape) {
+  return typeOf(x).getShape() == shape ? x : op("Expand", {x}, ints("shape", shape));
+}
+
+Value GraphWriter::concat(ArrayRef<Value> values, int64_t axis) {
+  return values.size() == 1 ? values.front() : op("Concat", values, integer("axis", axis));
+}
+
+Value GraphWriter::slice(Value x, int64_t axis, int64_t start, int64_t end) {
+  if (start == 0 && end == typeOf(x).getDimSize(axis))
+    return x;
+  return op("Slice", {x}, {ints("starts", {start}), ints("ends", {end}), ints("axes", {axis})});
+}
+
+Value GraphWriter::reduce(StringRef name, Value x, ArrayRef<int64_t> axes, bool keepDims) {
+  return op(name, {x}, {ints("axes", axes), flag("keepdims", keepDims)});
+}
+
+Value GraphWriter::scalar(double value, Value like) { return scalar(value, typeOf(like).getElementType()); }
+
+Value GraphWriter::scalar(double value, Type element) {
+  Attribute number =
+      isa<FloatType>(element)
+          ? Attribute(b.getFloatAttr(element, value))
+          : Attribute(IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), int64_t(value),
+                                                      /*isSigned=*/true, /*implicitTrunc=*/true)));
+  return constant(DenseElementsAttr::get(RankedTensorType::get({}, element), ArrayRef<Attribute>(number)));
+}
+
+Value GraphWriter::constant(ElementsAttr value) { return onnx::WeightOp::create(b, loc, value); }
+
+Value GraphWriter::integers(ArrayRef<int64_t> values, ArrayRef<int64_t> shape, Type element) {
+  return constant(makeIntegers(RankedTensorType::get(shape, element), values));
+}
+
+NamedAttribute GraphWriter::ints(StringRef name, ArrayRef<int64_t> values) {
+  return b.getNamedAttr(name, b.getDenseI64ArrayAttr(values));
+}
+NamedAttribute GraphWriter::integer(StringRef name, int64_t value) {
+  return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+}
+NamedAttribute GraphWriter::flag(StringRef name, bool value) { return b.getNamedAttr(name, b.getBoolAttr(value)); }
+NamedAttribute GraphWriter::text(StringRef name, StringRef value) {
+  return b.getNamedAttr(name, b.getStringAttr(value));
+}
