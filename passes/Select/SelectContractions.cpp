@@ -16,19 +16,22 @@ namespace trn {
 
 namespace {
 
-/// The zero fill that starts the accumulation of `op`: the last one on its accumulator before it.
+/// The zero fill that starts the accumulation of `op`: the last one before it on its accumulator, or on what that is a
+/// part of.
 linalg::FillOp startOf(linalg::LinalgOp op) {
-  Value accumulator = op.getDpsInits()[0];
-  linalg::FillOp start;
-  for (Operation *user : accumulator.getUsers()) {
-    auto fill = dyn_cast<linalg::FillOp>(user);
-    if (!fill || !fill->getBlock()->findAncestorOpInBlock(*op))
-      continue;
-    Operation *ancestor = fill->getBlock()->findAncestorOpInBlock(*op);
-    if (fill->isBeforeInBlock(ancestor) && (!start || start->isBeforeInBlock(fill)))
-      start = fill;
+  for (Value accumulator = op.getDpsInits()[0];;) {
+    linalg::FillOp start;
+    for (Operation *user : accumulator.getUsers()) {
+      auto fill = dyn_cast<linalg::FillOp>(user);
+      Operation *ancestor = fill ? fill->getBlock()->findAncestorOpInBlock(*op) : nullptr;
+      if (ancestor && fill->isBeforeInBlock(ancestor) && (!start || start->isBeforeInBlock(fill)))
+        start = fill;
+    }
+    auto part = accumulator.getDefiningOp<memref::SubViewOp>();
+    if (start || !part)
+      return start;
+    accumulator = part.getSource();
   }
-  return start;
 }
 
 bool isZeroFill(linalg::FillOp fill) {
@@ -37,12 +40,21 @@ bool isZeroFill(linalg::FillOp fill) {
   return value && value.getValue().isZero();
 }
 
-/// True except in the first iteration of all loops between the fill and `op`; null when there is no such loop.
-Value accumulatePredicate(OpBuilder &builder, linalg::LinalgOp op, linalg::FillOp start) {
+/// Whether `index` is computed from the induction variable of `loop`.
+bool dependsOn(Value index, scf::ForOp loop) {
+  if (index == loop.getInductionVar())
+    return true;
+  Operation *definition = index.getDefiningOp();
+  return definition && llvm::any_of(definition->getOperands(), [&](Value operand) { return dependsOn(operand, loop); });
+}
+
+/// True except in the first iteration of the loops between the fill and `op` that all reach the elements of `result`;
+/// null when there is no such loop. Loops over other elements start anew in each iteration.
+Value accumulatePredicate(OpBuilder &builder, linalg::LinalgOp op, linalg::FillOp start, const Access &result) {
   Value predicate;
   for (Operation *parent = op->getParentOp(); parent && parent != start->getParentOp(); parent = parent->getParentOp()) {
     auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop)
+    if (!loop || llvm::any_of(result.terms, [&](auto &term) { return dependsOn(term.first, loop); }))
       continue;
     Value later = arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::ne, loop.getInductionVar(),
                                         loop.getLowerBound());
@@ -115,7 +127,7 @@ struct SelectContractionsPass : impl::SelectContractionsPassBase<SelectContracti
     OpBuilder builder(op);
     // A second contraction onto the same accumulator goes on where the first ended.
     Value predicate = starts.insert(start)
-                          ? accumulatePredicate(builder, op, start)
+                          ? accumulatePredicate(builder, op, start, accesses[2])
                           : arith::ConstantOp::create(builder, op.getLoc(), builder.getBoolAttr(true)).getResult();
     unrollOuterLoops(builder, op.getLoc(), tile);
     int64_t depth = ranges[roles.partition], rows = ranges[roles.rows];

@@ -107,12 +107,13 @@ LogicalResult tileSteps(RewriterBase &rewriter, linalg::LinalgOp op, ArrayRef<in
   return success();
 }
 
-/// What the PE does per instruction: one chunk and tap of a contraction (the accumulator is carried by the loops), one
-/// pair of dimensions of a transpose.
+/// What the PE does per instruction: one block, chunk and tap of a contraction (the accumulator is carried by the loops),
+/// one pair of dimensions of a transpose.
 LogicalResult tileForPE(RewriterBase &rewriter, linalg::LinalgOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges(), sizes(ranges.size(), 0);
   auto step = [&](unsigned loop) { sizes[loop] = ranges[loop] > 1 ? 1 : 0; };
   if (auto roles = contractionRoles(op)) {
+    llvm::for_each(roles->blocks, step);
     llvm::for_each(roles->reductions, step);
   } else {
     ArrayRef<int64_t> permutation = cast<linalg::TransposeOp>(op.getOperation()).getPermutation();

@@ -297,10 +297,6 @@ private:
       SmallVector<int64_t> opRanges = op.getStaticLoopRanges();
       SmallVector<unsigned> blocks, columns;
       rolesOf(op, blocks, columns);
-      for (unsigned block : blocks) {
-        tiles[loops[block]] = 1;
-        blockLoops.insert(loops[block]);
-      }
       // Whole innermost columns while they fit, then a part of the next, then one of each outer.
       int64_t bytes = elementSizeInBytes(cast<ShapedType>(op->getResult(0).getType()).getElementType());
       int64_t room = std::min(limits.matmulColumns, limits.psumBankBytes / bytes);
@@ -312,12 +308,41 @@ private:
         room = std::max<int64_t>(1, room / opRanges[column]);
         columnLoops.insert(loops[column]);
       }
+      // Blocks whose columns are fewer than the shortest instruction share a bank, which is then emptied at once; longer
+      // ones gain nothing, and what reads them can start sooner.
+      int64_t filled = 1;
+      for (unsigned column : columns)
+        filled *= opRanges[column];
+      room = filled < limits.shortestColumns ? std::min(room, blocksOfTile(op)) : 1;
+      for (unsigned block : llvm::reverse(blocks)) {
+        int64_t tile = balancedTile(opRanges[block], room);
+        tiles[loops[block]] = std::min(tiles[loops[block]], tile);
+        room = std::max<int64_t>(1, room / opRanges[block]);
+        blockLoops.insert(loops[block]);
+      }
     }
     for (auto [loop, tile] : llvm::enumerate(tiles))
       nest.tileSizes[loop] = tile < ranges[loop] ? tile : 0;
     orderBankNest(nest, builder, blockLoops, columnLoops);
     finish(nest, builder);
     return nest;
+  }
+
+  /// Blocks of `op` that a tile may have: what PE holds for them is on chip already, or a load that is small for all.
+  int64_t blocksOfTile(linalg::LinalgOp op) const {
+    auto roles = contractionRoles(op);
+    if (!roles)
+      return 1;
+    Value held = op->getOperand(roles->stationary);
+    Operation *producer = held.getDefiningOp();
+    if (!producer || !isLoad(producer))
+      return limits.matmulColumns;
+    int64_t bytes = freeBytes(cast<ShapedType>(held.getType()));
+    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    for (unsigned block : roles->blocks)
+      if (isIndexedBy(op, &op->getOpOperand(roles->stationary), block))
+        bytes = llvm::divideCeil(bytes, ranges[block]);
+    return std::max<int64_t>(1, limits.residentLoadBytes / std::max<int64_t>(1, bytes));
   }
 
   /// Parallel loops of a PE operation that take one step per tile, and those that fill the bank (outermost first).

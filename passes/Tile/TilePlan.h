@@ -40,6 +40,7 @@ struct TileLimits {
   int64_t psumBankBytes = 2048;     // one accumulation group per partition
   int64_t matmulColumns = 512;      // moving free size
   int64_t stationaryColumns = 128;  // stationary free size
+  int64_t shortestColumns = 64;     // an instruction takes as long as one of this many elements per partition
   int64_t mapElements = 2048;       // per partition and instruction of a fused chain: bounds its temporaries to 8 KiB
                                     // while the fixed ~150 cycles of an instruction stay below 10 %
   int64_t loneElements = 8192;      // the same for an operation without temporaries

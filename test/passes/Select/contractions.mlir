@@ -34,6 +34,39 @@ func.func @window(%x: memref<128x4x29x29xbf16, #trn.sbuf>, %w: memref<128x4x64xb
 
 // -----
 
+// Blocks in one bank: the fill is on the whole of it, and each block starts anew in the first step of its own reduction.
+// CHECK-LABEL: func @blocks
+// CHECK-NOT:     linalg.fill
+// CHECK:         scf.for %[[Q:.*]] =
+// CHECK:           scf.for %[[K:.*]] = %[[FIRST:.*]] to
+// CHECK:             %[[LATER:.*]] = arith.cmpi ne, %[[K]], %[[FIRST]]
+// CHECK:             trn.nc_matmul {{.*}} accumulate_if(%[[LATER]])
+func.func @blocks(%x: memref<24x2x8x64xf32, #trn.sbuf>, %w: memref<24x2x4xf32, #trn.sbuf>, %psum: memref<64x8x4xf32, #trn.psum>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%psum : memref<64x8x4xf32, #trn.psum>)
+  scf.for %q = %c0 to %c8 step %c1 {
+    %block = memref.subview %psum[0, %q, 0] [64, 1, 4] [1, 1, 1] : memref<64x8x4xf32, #trn.psum> to memref<64x4xf32, strided<[32, 1], offset: ?>, #trn.psum>
+    scf.for %k = %c0 to %c2 step %c1 {
+      %xs = memref.subview %x[0, %k, %q, 0] [24, 1, 1, 64] [1, 1, 1, 1] : memref<24x2x8x64xf32, #trn.sbuf> to memref<24x64xf32, strided<[1024, 1], offset: ?>, #trn.sbuf>
+      %ws = memref.subview %w[0, %k, 0] [24, 1, 4] [1, 1, 1] : memref<24x2x4xf32, #trn.sbuf> to memref<24x4xf32, strided<[8, 1], offset: ?>, #trn.sbuf>
+      linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}
+          ins(%xs, %ws : memref<24x64xf32, strided<[1024, 1], offset: ?>, #trn.sbuf>, memref<24x4xf32, strided<[8, 1], offset: ?>, #trn.sbuf>) outs(%block : memref<64x4xf32, strided<[32, 1], offset: ?>, #trn.psum>) {
+      ^bb0(%a: f32, %b: f32, %acc: f32):
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %acc, %p : f32
+        linalg.yield %s : f32
+      }
+    }
+  }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func @transpose
 // CHECK:         trn.nc_transpose outs(%{{.*}} : memref<64x128xf32, {{.*}}#trn.psum>) ins(%{{.*}} : memref<128x64xf32, {{.*}}#trn.sbuf>)
 func.func @transpose(%x: memref<128x1x64xf32, #trn.sbuf>, %psum: memref<64x1x128xf32, #trn.psum>) {

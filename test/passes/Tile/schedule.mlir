@@ -45,6 +45,35 @@ func.func private @convolution(%x: tensor<128x2x30x30xbf16, #trn.sbuf>, %w: tens
 
 // -----
 
+#x = affine_map<(m, q, n, k, c) -> (k, c, m, q)>
+#w = affine_map<(m, q, n, k, c) -> (k, c, n)>
+#y = affine_map<(m, q, n, k, c) -> (m, q, n)>
+// What PE holds is on chip and a block has 4 columns only: 128 of the 160 blocks would fit the bank, 80 are half of them.
+// One drain empties them; blocks and chunks are steps of PE.
+// PLAN: nest of copy: tile [0, 80, 0], order [1, 0, 2], fused: contraction, fill (one PSUM bank)
+// CHECK-LABEL: func private @few_columns
+// CHECK:         scf.for {{.*}} = %c0 to %c160 step %c80
+// CHECK:           scf.for {{.*}} = %c0 to %c80 step %c1
+// CHECK:             scf.for {{.*}} = %c0 to %c2 step %c1
+// CHECK:               linalg.generic {{.*}} outs(%{{.*}} : tensor<80x1x4xf32>)
+// CHECK:           linalg.copy ins(%{{.*}} : tensor<80x80x4xf32>)
+func.func private @few_columns(%x: tensor<24x2x80x160xf32, #trn.sbuf>, %w: tensor<24x2x4xf32, #trn.sbuf>, %dst: tensor<80x160x4xf32, #trn.sbuf>) -> tensor<80x160x4xf32, #trn.sbuf> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<80x160x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<80x160x4xf32>) -> tensor<80x160x4xf32>
+  %c = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<24x2x80x160xf32, #trn.sbuf>, tensor<24x2x4xf32, #trn.sbuf>) outs(%f : tensor<80x160x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<80x160x4xf32>
+  %d = linalg.copy ins(%c : tensor<80x160x4xf32>) outs(%dst : tensor<80x160x4xf32, #trn.sbuf>) -> tensor<80x160x4xf32, #trn.sbuf>
+  return %d : tensor<80x160x4xf32, #trn.sbuf>
+}
+
+// -----
+
 #x = affine_map<(m, n, k) -> (k, n)>
 #w = affine_map<(m, n, k) -> (k, m)>
 #y = affine_map<(m, n, k) -> (m, n)>
