@@ -41,12 +41,17 @@ def fit(path):
     return canvas
 
 
+def pixels(picture):
+    """The picture as the model takes it: channels first, scaled to ±1; it was trained on blue, green, red."""
+    values = np.asarray(picture, np.float32)[:, :, ::-1]
+    return np.ascontiguousarray((values / 127.5 - 1).transpose(2, 0, 1)[None])
+
+
 def prepare(arguments):
     picture = fit(arguments.picture) if arguments.picture else draw(arguments.text)
     if arguments.png:
         picture.save(arguments.png)
-    pixels = np.asarray(picture, np.float32)[:, :, ::-1]  # the model was trained on blue, green, red
-    np.save(arguments.input, np.ascontiguousarray((pixels / 127.5 - 1).transpose(2, 0, 1)[None]))
+    np.save(arguments.input, pixels(picture))
 
 
 def session(model):

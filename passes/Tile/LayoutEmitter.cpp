@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "passes/Tile/Spaces.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -281,120 +282,117 @@ void LayoutEmitter::storeLane(Value value, const Laid &source) {
 /// One transfer per chunk lets the first consumer start early; past this many, they cost more than they hide.
 static constexpr int64_t kMaxTransfersPerMove = 16;
 
-bool LayoutEmitter::loadChunksAtOnce(Location loc, const Laid &source, FormStorage &target) {
-  const PhysicalDim *chunk =
-      llvm::find_if(target.dims, [](const PhysicalDim &dim) { return dim.role == Role::Chunk; });
-  if (chunk == target.dims.end() || chunk->extent <= kMaxTransfersPerMove ||
-      ir::spaceOf(typeOf(source.tensor)) != isa::Space::HBM ||
-      typeOf(source.tensor).getShape() != ArrayRef<int64_t>(extentsOf(source.dims)) ||
-      llvm::any_of(source.dims, [](const PhysicalDim &dim) { return dim.role != Role::Free; }))
-    return false;
-  int64_t split = chunk->logical, lanes = target.dims[0].extent;
-  if (source.dims[split].extent != chunk->extent * lanes)
-    return false; // the last chunk is shorter
-  // In HBM a split dimension is a view; on chip, lanes come first.
-  constexpr int64_t kChunkLabel = -2;
-  SmallVector<ReassociationIndices> groups;
-  SmallVector<int64_t> shape, labels, targetLabels;
-  SmallVector<Window> windows, targetWindows;
-  auto add = [&](int64_t extent, int64_t label) {
-    groups.back().push_back(shape.size());
-    shape.push_back(extent);
-    bool drop = extent == 1 && label != split;
-    windows.push_back({0, extent, drop, 1});
-    if (!drop)
-      labels.push_back(label);
+namespace {
+/// Chunks of a split dimension that move as one, `lanes` of each; they begin at element `first` of the dimension.
+struct ChunkRun {
+  int64_t begin, count, lanes, first;
+  int64_t elements() const { return count * lanes; }
+};
+
+/// The dimension that a side of a move has on partitions, and how it is split.
+struct PartitionSide {
+  int64_t dim = Layout::kOneLane;
+  PartitionSplit split;
+
+  /// Each chunk by itself, or the even ones as one run and the rest after them.
+  SmallVector<ChunkRun> runs(bool together) const {
+    SmallVector<ChunkRun> result;
+    int64_t even = split.isRagged() ? split.chunks - 1 : split.chunks, step = together && even > 0 ? even : 1;
+    for (int64_t chunk = 0; chunk < even; chunk += step)
+      result.push_back({chunk, step, split.lanes, chunk * split.lanes});
+    if (even < split.chunks)
+      result.push_back({even, 1, split.lastLanes(), even * split.lanes});
+    return result;
+  }
+};
+
+/// A block of a move on one side: where it is in the region, and what each dimension of it stands for.
+struct Block {
+  SmallVector<Window> windows;
+  SmallVector<int64_t> labels; // per dimension that is not dropped
+};
+} // namespace
+
+/// The label of the chunks of a logical dimension; lanes and free dimensions have the logical dimension itself.
+static int64_t chunkLabel(int64_t logical) { return Layout::kOneLane - 1 - logical; }
+
+/// What a side with dimensions `dims` reads or writes when the runs of the two split dimensions move. `lane` stays true
+/// until a dimension of one element stands for the lane of a one-lane side.
+static Block blockOf(ArrayRef<PhysicalDim> dims, llvm::function_ref<const ChunkRun *(int64_t)> runOf, bool lane) {
+  Block block;
+  auto add = [&](Window window, int64_t label) {
+    block.windows.push_back(window);
+    if (!window.drop)
+      block.labels.push_back(label);
   };
-  for (const PhysicalDim &dim : source.dims) {
+  for (const PhysicalDim &dim : dims) {
+    const ChunkRun *run = runOf(dim.logical);
+    if (dim.role == Role::Lane) {
+      add({0, dim.logical < 0 ? 1 : run->lanes, false, 1}, dim.logical);
+    } else if (dim.role == Role::Chunk) {
+      add({run->begin, run->count, run->count == 1, 1}, chunkLabel(dim.logical));
+    } else if (run) {
+      add({run->first, run->elements(), false, 1}, dim.logical);
+    } else if (dim.extent == 1 && lane) {
+      lane = false;
+      add({0, 1, false, 1}, Layout::kOneLane);
+    } else {
+      add({0, dim.extent, dim.extent == 1, 1}, dim.logical);
+    }
+  }
+  return block;
+}
+
+/// Splits the free dimension that stands for `logical` into the chunks of `run` and their lanes. Returns the
+/// reassociation; the tensor is a view of the same elements.
+static SmallVector<ReassociationIndices> splitChunks(OpBuilder &builder, Location loc, Value &part, Block &block,
+                                                     int64_t logical, const ChunkRun &run) {
+  size_t position = llvm::find(block.labels, logical) - block.labels.begin();
+  RankedTensorType type = typeOf(part);
+  SmallVector<int64_t> shape(type.getShape());
+  shape[position] = run.lanes;
+  shape.insert(shape.begin() + position, run.count);
+  block.labels.insert(block.labels.begin() + position, chunkLabel(logical));
+  SmallVector<ReassociationIndices> groups;
+  for (size_t dim = 0, next = 0; dim < static_cast<size_t>(type.getRank()); ++dim) {
     groups.emplace_back();
-    if (dim.logical == split)
-      add(chunk->extent, kChunkLabel);
-    add(dim.logical == split ? lanes : dim.extent, dim.logical);
+    for (size_t parts = dim == position ? 2 : 1; parts > 0; --parts)
+      groups.back().push_back(next++);
   }
-  for (const PhysicalDim &dim : target.dims) {
-    bool drop = dim.role == Role::Free && dim.extent == 1;
-    targetWindows.push_back({0, dim.extent, drop, 1});
-    if (!drop)
-      targetLabels.push_back(dim.role == Role::Chunk ? kChunkLabel : dim.logical);
-  }
-  RankedTensorType type = typeOf(source.tensor);
-  Laid view{tensor::ExpandShapeOp::create(
-                builder, loc, RankedTensorType::get(shape, type.getElementType(), type.getEncoding()), source.tensor,
-                groups),
-            {},
-            SmallVector<int64_t>(shape.size(), 0)};
-  SmallVector<int64_t> permutation;
-  for (int64_t label : targetLabels)
-    permutation.push_back(llvm::find(labels, label) - labels.begin());
-  Value moved = linalg::TransposeOp::create(builder, loc, extract(loc, view, windows),
-                                            extract(loc, target.region(), targetWindows), permutation)
-                    .getResult()[0];
-  insert(loc, moved, target, targetWindows);
-  return true;
+  part = tensor::ExpandShapeOp::create(
+      builder, loc, RankedTensorType::get(shape, type.getElementType(), type.getEncoding()), part, groups);
+  return groups;
 }
 
 void LayoutEmitter::moveBlocks(Location loc, const Laid &source, FormStorage &target) {
-  if (loadChunksAtOnce(loc, source, target))
-    return;
   // The logical extents, as far as partitions are concerned, from the side on which the dimension is free.
   llvm::DenseMap<int64_t, int64_t> extents;
   for (ArrayRef<PhysicalDim> dims : {ArrayRef<PhysicalDim>(source.dims), ArrayRef<PhysicalDim>(target.dims)})
     for (const PhysicalDim &dim : dims)
       if (dim.role == Role::Free)
         extents[dim.logical] = dim.extent;
-  auto splitOf = [&](ArrayRef<PhysicalDim> dims) -> std::pair<int64_t, PartitionSplit> {
-    if (dims.empty() || dims[0].role != Role::Lane || dims[0].logical < 0)
-      return {Layout::kOneLane, PartitionSplit()};
-    int64_t dim = dims[0].logical;
-    return {dim, splitOverPartitions(extents.lookup(dim))};
+  auto sideOf = [&](ArrayRef<PhysicalDim> dims) {
+    PartitionSide side;
+    if (!dims.empty() && dims[0].role == Role::Lane && dims[0].logical >= 0)
+      side = {dims[0].logical, splitOverPartitions(extents.lookup(dims[0].logical))};
+    return side;
   };
-  int64_t fromDim, toDim;
-  PartitionSplit from, to;
-  std::tie(fromDim, from) = splitOf(source.dims);
-  std::tie(toDim, to) = splitOf(target.dims);
-  bool lane = (!source.dims.empty() && source.dims[0].role == Role::Lane && source.dims[0].logical < 0) ||
-              (!target.dims.empty() && target.dims[0].role == Role::Lane && target.dims[0].logical < 0);
+  auto isOneLane = [](ArrayRef<PhysicalDim> dims) {
+    return !dims.empty() && dims[0].role == Role::Lane && dims[0].logical < 0;
+  };
+  PartitionSide from = sideOf(source.dims), to = sideOf(target.dims);
+  bool lane = isOneLane(source.dims) || isOneLane(target.dims);
+  bool together = from.split.chunks * to.split.chunks > kMaxTransfersPerMove;
 
-  for (int64_t fromChunk = 0; fromChunk < from.chunks; ++fromChunk)
-    for (int64_t toChunk = 0; toChunk < to.chunks; ++toChunk) {
-      auto range = [&](int64_t logical) -> std::optional<std::pair<int64_t, int64_t>> {
-        for (auto [dim, split, chunk] :
-             {std::make_tuple(fromDim, from, fromChunk), std::make_tuple(toDim, to, toChunk)})
-          if (dim >= 0 && dim == logical)
-            return std::make_pair(chunk * split.lanes, chunk + 1 == split.chunks ? split.lastLanes() : split.lanes);
-        return std::nullopt;
+  for (const ChunkRun &fromRun : from.runs(together))
+    for (const ChunkRun &toRun : to.runs(together)) {
+      auto runOf = [&](int64_t logical) -> const ChunkRun * {
+        return logical < 0 ? nullptr : logical == from.dim ? &fromRun : logical == to.dim ? &toRun : nullptr;
       };
-      auto windowsOf = [&](ArrayRef<PhysicalDim> dims, int64_t chunk, SmallVectorImpl<int64_t> &labels) {
-        SmallVector<Window> windows;
-        bool laneTaken = !lane;
-        for (const PhysicalDim &dim : dims) {
-          std::optional<std::pair<int64_t, int64_t>> part = range(dim.logical);
-          if (dim.role == Role::Lane) {
-            windows.push_back({0, dim.logical < 0 ? 1 : part->second, false, 1});
-            labels.push_back(dim.logical);
-          } else if (dim.role == Role::Chunk) {
-            windows.push_back({chunk, 1, true, 1});
-          } else if (part) {
-            windows.push_back({part->first, part->second, false, 1});
-            labels.push_back(dim.logical);
-          } else if (dim.extent == 1 && !laneTaken) {
-            // This dimension of one element stands for the lane of the other side.
-            laneTaken = true;
-            windows.push_back({0, 1, false, 1});
-            labels.push_back(Layout::kOneLane);
-          } else {
-            windows.push_back({0, dim.extent, dim.extent == 1, 1});
-            if (dim.extent != 1)
-              labels.push_back(dim.logical);
-          }
-        }
-        return windows;
-      };
-      SmallVector<int64_t> fromLabels, toLabels;
-      SmallVector<Window> fromWindows = windowsOf(source.dims, fromChunk, fromLabels),
-                          toWindows = windowsOf(target.dims, toChunk, toLabels);
-      Value part = extract(loc, source, fromWindows);
-      if (fromLabels.size() < toLabels.size()) {
+      Block read = blockOf(source.dims, runOf, lane), written = blockOf(target.dims, runOf, lane);
+      Value part = extract(loc, source, read.windows), destination = extract(loc, target.region(), written.windows);
+      Value whole = destination;
+      if (llvm::is_contained(written.labels, Layout::kOneLane) && !llvm::is_contained(read.labels, Layout::kOneLane)) {
         // HBM without a dimension for the lane.
         RankedTensorType type = typeOf(part);
         SmallVector<int64_t> shape = {1};
@@ -402,16 +400,24 @@ void LayoutEmitter::moveBlocks(Location loc, const Laid &source, FormStorage &ta
         part = tensor::ExpandShapeOp::create(builder, loc,
                                              RankedTensorType::get(shape, type.getElementType(), type.getEncoding()),
                                              part, leadingUnit(type.getRank()));
-        fromLabels.insert(fromLabels.begin(), Layout::kOneLane);
+        read.labels.insert(read.labels.begin(), Layout::kOneLane);
       }
+      // Chunks of one side are part of a free dimension of the other.
+      std::optional<SmallVector<ReassociationIndices>> groups;
+      if (toRun.count > 1)
+        splitChunks(builder, loc, part, read, to.dim, toRun);
+      if (fromRun.count > 1)
+        groups = splitChunks(builder, loc, destination, written, from.dim, fromRun);
       SmallVector<int64_t> permutation;
-      for (int64_t label : toLabels)
-        permutation.push_back(llvm::find(fromLabels, label) - fromLabels.begin());
-      Value destination = extract(loc, target.region(), toWindows);
-      Value moved = isIdentityPermutation(permutation)
-                        ? linalg::CopyOp::create(builder, loc, part, destination).getResult(0)
-                        : linalg::TransposeOp::create(builder, loc, part, destination, permutation).getResult()[0];
-      insert(loc, moved, target, toWindows);
+      for (int64_t label : written.labels)
+        permutation.push_back(llvm::find(read.labels, label) - read.labels.begin());
+      Value moved =
+          isIdentityPermutation(permutation)
+              ? linalg::CopyOp::create(builder, loc, part, destination).getResult(0)
+              : linalg::TransposeOp::create(builder, loc, part, destination, permutation).getResult()[0];
+      if (groups)
+        moved = tensor::CollapseShapeOp::create(builder, loc, typeOf(whole), moved, *groups);
+      insert(loc, moved, target, written.windows);
     }
 }
 

@@ -91,9 +91,7 @@ private:
   mlir::Value declareWeight(mlir::Location loc, mlir::ElementsAttr value, mlir::ArrayAttr transforms,
                             mlir::RankedTensorType type);
   void storeLane(mlir::Value value, const Laid &source);
-  /// Loads a tensor whose partition dimension has very many whole chunks by one strided transfer; false if it cannot.
-  bool loadChunksAtOnce(mlir::Location loc, const Laid &source, FormStorage &target);
-  /// Copies the `from` chunk/`to` chunk block between two layouts of one tensor.
+  /// Moves a tensor between two of its layouts: as many chunks at once as one operation can say and the way allows.
   void moveBlocks(mlir::Location loc, const Laid &source, FormStorage &target);
 
   mlir::ModuleOp module;

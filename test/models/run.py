@@ -1,11 +1,13 @@
 """Compiles and runs whole models on the emulated device and compares them with ONNX Runtime.
 
-usage: run.py --build BUILD [--only NAME...] [--targets trn1,trn2] [--json FILE]
+usage: run.py --build BUILD [--only NAME...] [--targets trn1,trn2] [--auto-cast none,matmult,all]
+              [--auto-cast-type bf16,fp16] [--json FILE]
 
-For each model and target: `trnc compile`, then `trnc run` on two different inputs, with every check on. Asserted: the
-largest difference is at most 1e-4 of the largest value of each output (fp32 default; the models' own noise between
-ONNX Runtime's optimised and unoptimised runs is up to 2e-5), classifiers name the same class, the two inputs give
-different outputs, and, where the activations fit in SBUF, HBM traffic is at most 1.2 x (weights + inputs + outputs).
+For each model, target and precision: `trnc compile`, then `trnc run` on two different inputs, with every check on.
+Asserted: the largest difference is at most a share of the largest value of each output (fp32 default: 1e-4, the models'
+own noise between ONNX Runtime's optimised and unoptimised runs is up to 2e-5; --auto-cast: the model's own `cast`),
+classifiers name the same classes, the two inputs give different outputs, and, where the activations fit in SBUF, HBM
+traffic is at most 1.2 x (weights + inputs + outputs), 1.3 x with --auto-cast. By default, fp32 runs on both targets and bf16 on trn2.
 """
 import argparse
 import json
@@ -19,18 +21,28 @@ import numpy as np
 import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "examples")]
 import make_models  # noqa: E402
+import ocr  # noqa: E402
 import seed_light_models  # noqa: E402
 
 TOLERANCE = 1e-4
+# HBM traffic per (weights + inputs + outputs). Vectors that every partition reads stay fp32 when matrices are halved.
+TRAFFIC = {"none": 1.2, "matmult": 1.3, "all": 1.3}
 
 
 class Model:
-    """One model: where it comes from, its fixed shapes, how inputs are made, what is asserted beside the tolerance."""
+    """One model: where it comes from, its fixed shapes, how inputs are made, what is asserted beside the tolerance.
 
-    def __init__(self, name, path, shapes, make=None, classifier=False, resident=True, targets=("trn1", "trn2")):
+    A classifier has classes in the last dimension and names the best of them, once or per column.
+    """
+
+    def __init__(self, name, path, shapes, make=None, classifier=False, resident=True, targets=("trn1", "trn2"),
+                 cast=None):
         self.name, self._path, self.shapes, self.make = name, path, shapes, make
+        # Largest difference with --auto-cast matmult and all, as a share of the largest value. bf16 keeps 8 bits (half a
+        # unit in the last place is 2e-3); what a model makes of that is its own. fp16 keeps 11 and has to be no worse.
+        self.tolerance = {"none": TOLERANCE, "matmult": cast[0], "all": cast[1]}
         self.classifier, self.targets = classifier, targets
         self.resident = resident  # every activation stays in SBUF: the HBM traffic is asserted
 
@@ -79,22 +91,47 @@ def file_bytes(rng):
     return {"bytes": np.array([tokens], np.int32)}
 
 
+WORDS = ("an open compiler for every model that has a text to read on this device and nothing else but numbers 2026 0.5 "
+         "Trainium ONNX exact").split()
+
+
+def line(rng):
+    """A line of drawn words, as the recogniser takes it."""
+    return {"x": ocr.pixels(ocr.draw(" ".join(rng.choice(WORDS, 4))))}
+
+
+def page(rng):
+    """A page of drawn lines, as the detector takes it: scaled to 0 to 1, then by the statistics of its training set."""
+    from PIL import Image
+    sheet = Image.new("RGB", (320, 320), "white")
+    for top in (20, 100, 180, 240):
+        sheet.paste(ocr.draw(" ".join(rng.choice(WORDS, 4))), (0, top))
+    scaled = np.asarray(sheet, np.float32) / 255
+    scaled = (scaled - np.float32([0.485, 0.456, 0.406])) / np.float32([0.229, 0.224, 0.225])
+    return {"x": np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])}
+
+
 def models():
     """The models in the order in which they are tried: small ones first."""
     return [
-        Model("conv_net", lambda: generated("conv_net"), {}, classifier=True),
-        Model("bert_tiny", lambda: generated("bert_tiny"), {}, make=ids([1, 32], 256)),
-        Model("gpt2_small", lambda: generated("gpt2_small"), {}, make=ids([1, 64], 1000)),
-        Model("bert_base", lambda: generated("bert_base"), {}, make=ids([1, 128], 2048)),
+        Model("conv_net", lambda: generated("conv_net"), {}, classifier=True, cast=(5e-3, 2e-2)),
+        Model("bert_tiny", lambda: generated("bert_tiny"), {}, make=ids([1, 32], 256), cast=(1e-2, 2e-2)),
+        Model("gpt2_small", lambda: generated("gpt2_small"), {}, make=ids([1, 64], 1000), cast=(1e-2, 1.5e-2)),
+        Model("bert_base", lambda: generated("bert_base"), {}, make=ids([1, 128], 2048), cast=(1e-2, 2.5e-2)),
         Model("ppocr_cls", ROOT / ".deps/rapidocr/ch_ppocr_mobile_v2.0_cls_mobile.onnx", {"x": [1, 3, 48, 192]},
-              classifier=True, resident=False),
+              classifier=True, resident=False, cast=(2e-2, 2e-2)),
         Model("magika", ROOT / ".deps/magika/model.onnx", {"bytes": [1, 2048]}, make=file_bytes, classifier=True,
-              resident=False),
-        Model("squeezenet", lambda: seeded("squeezenet"), {}, classifier=True, resident=False),
-        Model("inception_v1", lambda: seeded("inception_v1"), {}, classifier=True, resident=False),
-        Model("resnet50", lambda: seeded("resnet50"), {}, classifier=True),
-        Model("ppocr_det", ROOT / ".deps/rapidocr/PP-OCRv6_det_small.onnx", {"x": [1, 3, 320, 320]}, resident=False),
-        Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, resident=False),
+              resident=False, cast=(1e-3, 3e-2)),
+        Model("squeezenet", lambda: seeded("squeezenet"), {}, classifier=True, resident=False, cast=(1e-2, 1.5e-2)),
+        # Local response normalisation divides by sums of squares: roundings before it grow.
+        Model("inception_v1", lambda: seeded("inception_v1"), {}, classifier=True, resident=False, cast=(3e-2, 4e-2)),
+        Model("resnet50", lambda: seeded("resnet50"), {}, classifier=True, cast=(3e-3, 5e-3)),
+        # Probabilities of edges and of alike characters are steep: the reference evaluator of stage tensor, which rounds
+        # where the device does, is as far from fp32. The recogniser has to read the same.
+        Model("ppocr_det", ROOT / ".deps/rapidocr/PP-OCRv6_det_small.onnx", {"x": [1, 3, 320, 320]}, make=page,
+              resident=False, cast=(1.5e-1, 1.5e-1)),
+        Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, make=line,
+              classifier=True, resident=False, cast=(1e-1, 1e-1)),
     ]
 
 
@@ -106,25 +143,29 @@ def run(command):
     return done.stdout, time.perf_counter() - start
 
 
-def compare(name, got, expected, classifier):
+def compare(name, got, expected, classifier, tolerance):
     """Problems of one output, as texts, and its error as a share of the largest value."""
     if got.shape != expected.shape or got.dtype != expected.dtype:
         return [f"output '{name}' is {got.dtype}{list(got.shape)}, expected {expected.dtype}{list(expected.shape)}"], 1.0
     largest = float(np.abs(expected).max()) or 1.0
     error = float(np.abs(got.astype(np.float64) - expected).max()) / largest
     problems = []
-    if not error <= TOLERANCE:
-        problems.append(f"output '{name}' differs by {error:.2e} of its largest value, allowed {TOLERANCE:.0e}")
-    if classifier and got.argmax() != expected.argmax():
-        problems.append(f"output '{name}' names class {got.argmax()}, expected {expected.argmax()}")
+    if not error <= tolerance:
+        problems.append(f"output '{name}' differs by {error:.2e} of its largest value, allowed {tolerance:.1e}")
+    if classifier and (differs := np.argwhere(got.argmax(-1) != expected.argmax(-1))).size:
+        at = tuple(differs[0])
+        problems.append(f"output '{name}' names class {got.argmax(-1)[at]} at {list(map(int, at))}, "
+                        f"expected {expected.argmax(-1)[at]}")
     return problems, error
 
 
-def check(model, target, trnc, folder):
+def check(model, target, precision, trnc, folder):
+    cast, cast_type = precision
     session = onnxruntime.InferenceSession(str(model.path), providers=["CPUExecutionProvider"])
     executable = folder / f"{model.name}.{target}.trnx"
     shapes = [f"--shape={n}={'x'.join(map(str, s))}" for n, s in model.shapes.items()]
-    _, compile_time = run([trnc, "compile", model.path, "-o", executable, f"--target={target}", *shapes])
+    _, compile_time = run([trnc, "compile", model.path, "-o", executable, f"--target={target}", f"--auto-cast={cast}",
+                            f"--auto-cast-type={cast_type}", *shapes])
     problems, worst, results, report = [], 0.0, [], {}
     for seed in (0, 1):
         feeds = model.inputs(session, seed)
@@ -139,7 +180,7 @@ def check(model, target, trnc, folder):
         expected = session.run(list(outputs), feeds)
         results.append([np.load(f) for f in outputs.values()])
         for (name, _), got, want in zip(outputs.items(), results[-1], expected):
-            found, error = compare(name, got, want, model.classifier)
+            found, error = compare(name, got, want, model.classifier, model.tolerance[cast])
             problems += found
             worst = max(worst, error)
     if all(np.array_equal(a, b) for a, b in zip(*results)):
@@ -148,43 +189,57 @@ def check(model, target, trnc, folder):
     # The device's inputs and outputs: 64-bit integers are 32-bit there.
     io = sum(v.size * min(v.itemsize, 4) for v in [*feeds.values(), *results[-1]])
     needed = report["weight_size_bytes"] + io
-    if model.resident and moved > 1.2 * needed:
-        problems.append(f"{moved} bytes of HBM traffic, allowed 1.2 x {needed}")
-    return {"model": model.name, "target": target, "error": worst, "hbm_ratio": moved / needed,
+    if model.resident and moved > TRAFFIC[cast] * needed:
+        problems.append(f"{moved} bytes of HBM traffic, allowed {TRAFFIC[cast]} x {needed}")
+    return {"model": model.name, "target": target, "auto_cast": cast, "auto_cast_type": cast_type, "error": worst, "hbm_ratio": moved / needed,
             "total_time": report["total_time"], "limit_percent": report["limit_percent"],
             "compile_seconds": compile_time, "host_time": report["host_time"], "problems": problems}
+
+
+def precisions(casts, types):
+    """The pairs of --auto-cast and --auto-cast-type to try; the type says nothing where nothing is cast."""
+    return [(c, t) for c in casts for t in (types if c != "none" else types[:1])]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="*")
-    parser.add_argument("--targets", default="trn1,trn2")
+    parser.add_argument("--targets", help="default: trn1,trn2; trn2 alone with --auto-cast")
+    parser.add_argument("--auto-cast", default="none,matmult,all")
+    parser.add_argument("--auto-cast-type", default="bf16")
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args()
     rows, failed = [], 0
     everything = models()
+    casts, types = arguments.auto_cast.split(","), arguments.auto_cast_type.split(",")
     unknown = set(arguments.only or ()) - {m.name for m in everything}
-    unknown |= set(arguments.targets.split(",")) - {t for m in everything for t in m.targets}
+    unknown |= set((arguments.targets or "trn1").split(",")) - {t for m in everything for t in m.targets}
+    unknown |= (set(casts) - {"none", "matmult", "all"}) | (set(types) - {"bf16", "fp16"})
     if unknown:
-        sys.exit(f"error: no model or target is named {', '.join(sorted(unknown))}")
+        sys.exit(f"error: no model, target or precision is named {', '.join(sorted(unknown))}")
     chosen = [m for m in everything if not arguments.only or m.name in arguments.only]
-    print(f"{'model':<24}{'target':<8}{'error':>9}{'HBM':>7}{'modelled':>12}{'limit':>8}{'compile':>9}{'run':>8}")
+    print(f"{'model':<16}{'target':<8}{'precision':<14}{'error':>9}{'allowed':>9}{'HBM':>7}{'modelled':>12}{'limit':>8}"
+          f"{'compile':>9}{'run':>8}")
     with tempfile.TemporaryDirectory() as folder:
         for model in chosen:
-            for target in [t for t in model.targets if t in arguments.targets.split(",")]:
-                try:
-                    row = check(model, target, arguments.build / "bin" / "trnc", pathlib.Path(folder))
-                except RuntimeError as error:
-                    row = {"model": model.name, "target": target, "problems": [str(error)]}
-                rows.append(row)
-                failed += bool(row["problems"])
-                if "error" in row:
-                    print(f"{model.name:<24}{target:<8}{row['error']:>9.1e}{row['hbm_ratio']:>6.2f}x"
-                          f"{row['total_time'] * 1e6:>9.1f} µs{row['limit_percent']:>6.1f} %"
-                          f"{row['compile_seconds']:>7.2f} s{row['host_time']:>6.2f} s", flush=True)
-                for problem in row["problems"]:
-                    print(f"{model.name} on {target}: {problem}", file=sys.stderr, flush=True)
+            for precision in precisions(casts, types):
+                cast, cast_type = precision
+                label = "fp32" if cast == "none" else f"{cast} {cast_type}"
+                targets = arguments.targets or ("trn1,trn2" if cast == "none" else "trn2")
+                for target in [t for t in model.targets if t in targets.split(",")]:
+                    try:
+                        row = check(model, target, precision, arguments.build / "bin" / "trnc", pathlib.Path(folder))
+                    except RuntimeError as error:
+                        row = {"model": model.name, "target": target, "auto_cast": cast, "problems": [str(error)]}
+                    rows.append(row)
+                    failed += bool(row["problems"])
+                    if "error" in row:
+                        print(f"{model.name:<16}{target:<8}{label:<14}{row['error']:>9.1e}{model.tolerance[cast]:>9.1e}"
+                              f"{row['hbm_ratio']:>6.2f}x{row['total_time'] * 1e6:>9.1f} µs{row['limit_percent']:>6.1f} %"
+                              f"{row['compile_seconds']:>7.2f} s{row['host_time']:>6.2f} s", flush=True)
+                    for problem in row["problems"]:
+                        print(f"{model.name} on {target} ({label}): {problem}", file=sys.stderr, flush=True)
     if arguments.json:
         arguments.json.write_text(json.dumps(rows, indent=1))
     sys.exit(1 if failed else 0)
