@@ -48,7 +48,8 @@ static std::optional<double> constantValue(Value value) {
   if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
     return number.getValueAsDouble();
   if (auto number = dyn_cast<IntegerAttr>(constant.getValue()))
-    return number.getType().isInteger(1) ? number.getValue().getZExtValue() : number.getValue().getSExtValue();
+    return number.getType().isInteger(1) ? static_cast<double>(number.getValue().getZExtValue())
+                                         : static_cast<double>(number.getValue().getSExtValue());
   return std::nullopt;
 }
 
@@ -279,10 +280,8 @@ LogicalResult BodySelector::computeInto(Value value, Value dst) {
     return emitTruncation(narrow, dst);
   if (needsWords(definition))
     return emitWords(definition, dst);
-  if (auto sine = dyn_cast<math::SinOp>(definition))
-    return emitSine(sine.getOperand(), 0.0f, dst);
-  if (auto cosine = dyn_cast<math::CosOp>(definition))
-    return emitSine(cosine.getOperand(), 1.57079632679489661923f, dst);
+  if (auto remainder = dyn_cast<arith::RemFOp>(definition))
+    return emitRemainder(remainder, dst);
   if (std::optional<AluMatch> match = matchAlu(value))
     return emitAlu(value, *match, dst);
   const isa::ScalarOpInfo *row = tableRow(definition);
@@ -488,6 +487,11 @@ LogicalResult BodySelector::emitRounding(Operation *rounding, Value dst) {
   Type f32 = emitter.builder.getF32Type(), i32 = emitter.builder.getI32Type();
   ArrayRef<int64_t> shape = shapeOf(rounding->getResult(0));
   Value argument = rounding->getOperand(0);
+  // Writing an integer rounds to nearest even by itself.
+  if (auto nearest = argument.getDefiningOp<math::RoundEvenOp>();
+      nearest && llvm::isa<arith::FPToSIOp, arith::FPToUIOp>(rounding) &&
+      cast<MemRefType>(dst.getType()).getElementType().isInteger())
+    return computeInto(nearest.getOperand(), dst);
   FailureOr<Value> src = tensorOperand(argument, shape);
   if (failed(src))
     return failure();
@@ -539,21 +543,21 @@ LogicalResult BodySelector::emitRounding(Operation *rounding, Value dst) {
   return success();
 }
 
-/// sin(argument + shift). The table covers [-pi, pi] only and does not reduce (SH32): mod brings the argument there.
-LogicalResult BodySelector::emitSine(Value argument, float shift, Value dst) {
-  constexpr float kPi = 3.14159265358979323846f;
-  ArrayRef<int64_t> shape = cast<MemRefType>(dst.getType()).getShape().drop_front();
-  FailureOr<Value> src = tensorOperand(argument, isVarying(argument) ? shape : ArrayRef<int64_t>());
-  if (failed(src))
+/// The sign of the dividend; the ALU's remainder has the divisor's, so that magnitudes give that of the magnitudes.
+LogicalResult BodySelector::emitRemainder(arith::RemFOp remainder, Value dst) {
+  ArrayRef<int64_t> shape = shapeOf(remainder.getResult());
+  FailureOr<Value> lhs = tensorOperand(remainder.getLhs(), shape), rhs = tensorOperand(remainder.getRhs(), shape);
+  if (failed(lhs) || failed(rhs))
     return failure();
-  Value reduced = temporary(shapeOf(argument), emitter.builder.getF32Type());
-  emitter.tensorScalar(reduced, *src, {AluOp::Add, ScalarOperand::constant(shift + kPi)},
-                       {AluOp::Mod, ScalarOperand::constant(2 * kPi)});
-  Value centred = temporary(shapeOf(argument), emitter.builder.getF32Type());
-  // mod may return 2 pi itself after rounding; the table ends at the float below pi.
-  emitter.tensorScalar(centred, reduced, {AluOp::Subtract, ScalarOperand::constant(kPi)},
-                       {AluOp::Min, ScalarOperand::constant(3.1415925f)});
-  emitter.activation(dst, centred, ActivationFunc::Sin, ScalarOperand::constant(1.0f), ScalarOperand::constant(0.0f));
+  Type f32 = emitter.builder.getF32Type();
+  Value dividend = temporary(shape, f32), divisor = temporary(shape, f32), rest = temporary(shape, f32);
+  Value sign = temporary(shape, f32);
+  ScalarStep magnitude{AluOp::AbsMax, ScalarOperand::constant(0.0f)};
+  emitter.tensorScalar(dividend, *lhs, magnitude);
+  emitter.tensorScalar(divisor, *rhs, magnitude);
+  emitter.tensorTensor(rest, dividend, divisor, AluOp::Mod);
+  emitter.activation(sign, *lhs, ActivationFunc::Sign, ScalarOperand::constant(1.0f), ScalarOperand::constant(0.0f));
+  emitter.tensorTensor(dst, rest, sign, AluOp::Multiply);
   return success();
 }
 

@@ -28,6 +28,22 @@ def SelectContractionsPass : SelectPass<"trn-select-contractions"> {
   }];
 }
 
+def ExpandScalarsPass : SelectPass<"trn-expand-scalars"> {
+  let summary = "Compose scalar operations that no instruction computes";
+  let description = [{
+    *Contract in*: stage `buffered`.
+
+    *Contract out*: every scalar operation of a body that has a composition is replaced by it: functions without an
+    activation table (tan, asin, acos, asinh, acosh, atanh, cosh, log1p), functions whose table covers a part of the
+    domain (sin, cos, atan, log, sqrt, rsqrt), unordered comparisons, and division of integers. Once per function: what
+    it makes of `math.log` is a `math.log` of a scaled argument.
+
+    *Example*: `arith.cmpf ueq, %a, %b` becomes `arith.xori (arith.ori (olt, ogt)), true`.
+
+    *Not done*: floats of 64 bits.
+  }];
+}
+
 def SelectElementwisePass : SelectPass<"trn-select-elementwise"> {
   let summary = "Elementwise operations to instructions of ACT, DVE and POOL";
   let description = [{

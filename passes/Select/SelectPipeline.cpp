@@ -9,6 +9,7 @@ using namespace mlir;
 
 void trn::buildSelectPipeline(OpPassManager &modulePasses, llvm::StringRef device) {
   OpPassManager &passes = modulePasses.nest<func::FuncOp>();
+  passes.addPass(createExpandScalarsPass());
   // Contractions and reductions take the fills that start them; movement selects the fills that are left.
   passes.addPass(createSelectContractionsPass());
   passes.addPass(createSelectReductionsPass({device.str()}));

@@ -85,7 +85,7 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
       function.setArgAttrs(number, hostType(type, function.getArgAttrDict(number), "input"));
     for (auto [number, type] : llvm::enumerate(resultTypes))
       function.setResultAttrs(number, hostType(type, function.getResultAttrDict(number), "output"));
-    bool complete = true;
+    bool complete = succeeded(refuseDoubles(function));
     function.walk([&](Operation *op) { complete &= succeeded(narrowConstants(op)); });
     if (!complete)
       return signalPassFailure();
@@ -123,6 +123,24 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
     getOperation()->emitRemark() << kind << " '" << (name ? name.getValue() : "") << "': " << shaped.getElementType()
                                  << " is stored as " << storedType(shaped.getElementType());
     return list.getDictionary(&getContext());
+  }
+
+  /// One error per function: where its first value of 64 bits is.
+  static LogicalResult refuseDoubles(func::FuncOp function) {
+    auto isDouble = [](Value value) { return getElementTypeOrSelf(value.getType()).isF64(); };
+    auto refuse = [](Location loc) {
+      return emitError(loc) << "64-bit floats are not supported: the device computes with 32 bits";
+    };
+    for (BlockArgument argument : function.getArguments())
+      if (isDouble(argument) && !argument.use_empty())
+        return refuse(argument.getLoc());
+    WalkResult found = function.walk([&](Operation *op) {
+      if (llvm::none_of(op->getResults(), isDouble))
+        return WalkResult::advance();
+      (void)refuse(op->getLoc());
+      return WalkResult::interrupt();
+    });
+    return failure(found.wasInterrupted());
   }
 
   LogicalResult narrowConstants(Operation *op) {

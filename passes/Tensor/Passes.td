@@ -102,7 +102,7 @@ def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
       %d = arith.extui %c : i1 to i8
       linalg.yield %d : i8
     ```
-    **Not done**: arithmetic that needs 64 bits; f64.
+    **Not done**: arithmetic that needs 64 bits. Floats of 64 bits are refused.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::trn::onnx::ONNXDialect"];
 }

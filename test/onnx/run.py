@@ -2,7 +2,7 @@
 
 usage: run.py --build BUILD [--only PATTERN...] [--shard I/N] [--update] [--json FILE] [-v]
 
-Every test is compiled for trn2 and run with every check on, twice: as is, and with its shape operands bound
+Every test of the suite, and every case of own.py, is compiled for trn2 and run with every check on, twice: as is, and with its shape operands bound
 (--const-input from the test's own data) when it has such inputs. A test ends in one of these ways:
 
   pass      all outputs agree: values within the standard's tolerance, shapes and element types exactly
@@ -135,7 +135,7 @@ def main():
     parser.add_argument("--only", nargs="*", help="file-name patterns of tests")
     parser.add_argument("--shard", default="1/1", help="I/N: every N-th test, from the I-th on")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--timeout", type=float, default=60)
+    parser.add_argument("--timeout", type=float, default=300)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("-v", action="store_true", help="print every test that does not pass")
@@ -163,8 +163,11 @@ def main():
             elif got != want:
                 better.append(f"{name} ({mode}): {got}, was {want}")
     for i, mode in enumerate(("as is", "shape operands bound")):
-        count = collections.Counter(row[i] for row in results.values())
-        print(f"{mode:<22}" + ", ".join(f"{count[end]} {end}" for end in ENDS if count[end]) + f" of {len(results)}")
+        ends = [row[i] for name, row in results.items() if not name.startswith("own/")]
+        count = collections.Counter(ends)
+        print(f"{mode:<22}" + ", ".join(f"{count[end]} {end}" for end in ENDS if count[end]) + f" of {len(ends)}")
+    ours = [row[0] for name, row in results.items() if name.startswith("own/")]
+    print(f"our own cases         {ours.count('pass')} pass of {len(ours)}")
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
     if arguments.update:

@@ -11,6 +11,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+import own
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(onnx.__file__).parent / "backend/test/data"
 GROUPS = ("node", "simple", "pytorch-operator", "pytorch-converted", "real")
 RTOL, ATOL = 1e-3, 1e-7
@@ -155,5 +158,6 @@ class Case:
 
 
 def cases():
-    """All tests of the suite, in a fixed order."""
-    return [Case(folder) for group in GROUPS for folder in sorted((DATA / group).glob("test_*"))]
+    """All tests of the suite, in a fixed order, and those of our own."""
+    folders = [folder for group in GROUPS for folder in sorted((DATA / group).glob("test_*"))]
+    return [Case(folder) for folder in folders + sorted(own.write(ROOT / "build/onnx"))]

@@ -20,12 +20,13 @@ def operand_types(case):
 def count_table(results):
     groups = collections.defaultdict(lambda: [0, 0, 0])
     for name, (as_is, bound, _) in results.items():
-        for key in (name.split("/")[0], "all"):
+        group = name.split("/")[0]
+        for key in (group, "all") if group in suite.GROUPS else (group,):
             groups[key][0] += 1
             groups[key][1] += as_is == "pass"
             groups[key][2] += bound == "pass"
     lines = ["| tests | number | pass as is | pass with shape operands bound |", "|---|---:|---:|---:|"]
-    return lines + [f"| {group} | {n} | {a} | {b} |" for group in (*suite.GROUPS, "all") for n, a, b in [groups[group]]]
+    return lines + [f"| {group} | {n} | {a} | {b} |" for group in (*suite.GROUPS, "all", "own") for n, a, b in [groups[group]]]
 
 
 def generic(reason):
@@ -73,7 +74,7 @@ def page(trnc):
         f"Made from the operators' records and `test/onnx/results.tsv` by `scripts/generate_docs.py`. The suite is the one of onnx {version};",
         "each test is compiled for trn2 and run on the emulated device (`test/onnx/run.py`), compared as the standard does: rtol 1e-3,",
         "atol 1e-7, shapes and types exactly. *Bound*: inputs that determine operands such as `axes` or `shape` are given at compile",
-        "time, with the values of the test.", "",
+        "time, with the values of the test. `own` are cases of this project (`test/onnx/own.py`).", "",
         *count_table(results), "", "## Operators", "",
         "A test counts for every operator in its model.", "", *operator_table(results, trnc), "",
         "## What does not pass, by reason", "", *reason_table(results)]) + "\n"

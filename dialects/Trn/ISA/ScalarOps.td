@@ -195,10 +195,11 @@ def : Unary<"math.exp", ActExp>;
 def : Unary<"math.log", ActLog>;
 def : Unary<"math.tanh", ActTanh>;
 def : Unary<"math.erf", ActErf>;
-def : Unary<"math.sin", ActSin>;
-def : Unary<"math.atan", ActArctan>;
 def : ScalarOp<"math.sqrt", 1, [AluForm<AluPower, "0.5f">], [ActSqrt], kTable>;
 def : ScalarOp<"math.rsqrt", 1, [AluForm<AluPower, "-0.5f">], [ActRsqrt], kTable>;
+// Without range reduction; math.sin and math.atan are composed of these.
+def : Unary<"trn.scalar.sin", ActSin>;
+def : Unary<"trn.scalar.arctan", ActArctan>;
 def : Unary<"trn.scalar.sigmoid", ActSigmoid>;
 def : Unary<"trn.scalar.silu", ActSilu>;
 def : Unary<"trn.scalar.gelu", ActGelu>;

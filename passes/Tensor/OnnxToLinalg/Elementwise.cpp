@@ -35,6 +35,9 @@ static StringRef scalarSpec(Operation *op) {
   if (!record || op->getNumOperands() == 0)
     return "";
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  // One scalar operation has one type (the exponent of Pow may have another).
+  if (llvm::any_of(op->getOperandTypes(), [&](Type type) { return getElementTypeOrSelf(type) != element; }))
+    return "";
   if (isa<FloatType>(element))
     return record->floatScalar;
   return element.isUnsignedInteger() ? record->uintScalar : record->intScalar;

@@ -91,6 +91,14 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
   return arith::ExtSIOp::create(b, target, value);
 }
 
+Value isExtreme(ImplicitLocOpBuilder &b, Value element, Value extreme) {
+  if (!isa<FloatType>(element.getType()))
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, element, extreme);
+  // Where there is a NaN, the extreme is NaN and only NaNs are.
+  Value equal = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, element, extreme);
+  return arith::OrIOp::create(b, equal, arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, element, element));
+}
+
 //===----------------------------------------------------------------------===//
 // Structured operations
 //===----------------------------------------------------------------------===//
@@ -110,6 +118,10 @@ Value LinalgBuilder::weight(RankedTensorType type, ArrayRef<float> values) {
 
 Value LinalgBuilder::weight(ArrayRef<int64_t> shape, ArrayRef<int32_t> values) {
   return onnx::WeightOp::create(*this, DenseElementsAttr::get(RankedTensorType::get(shape, getI32Type()), values));
+}
+
+Value LinalgBuilder::positions(int64_t size) {
+  return weight({size}, llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(size))));
 }
 
 AffineMap LinalgBuilder::dims(unsigned rank, ArrayRef<int64_t> positions) {

@@ -27,6 +27,9 @@ mlir::Value highestConstant(mlir::ImplicitLocOpBuilder &builder, mlir::Type type
 /// signless.
 mlir::Value convertScalar(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Type from, mlir::Type to);
 
+/// True where an element is the extreme value of its row, by value or because both are NaN.
+mlir::Value isExtreme(mlir::ImplicitLocOpBuilder &builder, mlir::Value element, mlir::Value extreme);
+
 enum class Reduction { Sum, Product, Max, Min };
 
 class LinalgBuilder : public mlir::ImplicitLocOpBuilder {
@@ -37,6 +40,9 @@ public:
   mlir::Value filled(llvm::ArrayRef<int64_t> shape, mlir::Value scalar);
   mlir::Value weight(mlir::RankedTensorType type, llvm::ArrayRef<float> values);
   mlir::Value weight(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int32_t> values);
+
+  /// The numbers 0 to size - 1, as a map over them reads its own position.
+  mlir::Value positions(int64_t size);
 
   /// One result, all iterators parallel, one map per input and the identity for the result.
   mlir::Value map(mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> maps, llvm::ArrayRef<int64_t> shape,

@@ -251,16 +251,15 @@ static FailureOr<Value> lowerHardmax(onnx::HardmaxOp op, LinalgBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(x);
   Type i32 = b.getI32Type(), element = elementTypeOf(x);
   Value none = scalarConstant(b, i32, double(shape[axis]));
-  auto position = [&](Builder1 &b) -> Value {
-    return arith::IndexCastOp::create(b, i32, linalg::IndexOp::create(b, axis));
-  };
-  Value positions = b.map({x, maximumAlong(b, x, axis)}, shape, i32, [&](Builder1 &b, ValueRange e) -> Value {
-    Value same = arith::CmpFOp::create(b, arith::CmpFPredicate::UEQ, e[0], e[1]);
-    return arith::SelectOp::create(b, same, position(b), none);
+  Value extreme = maximumAlong(b, x, axis), position = b.positions(shape[axis]);
+  AffineMap along = b.dims(shape.size(), axis), own = b.identity(shape.size()), row = b.broadcastMap(extreme, shape);
+  Value positions = b.map({x, extreme, position}, {own, row, along}, shape, i32, [&](Builder1 &b, ValueRange e) -> Value {
+    return arith::SelectOp::create(b, isExtreme(b, e[0], e[1]), e[2], none);
   });
   Value first = b.reshape(b.reduce(positions, axis, Reduction::Min), unitAt(shape, axis));
-  return b.map(first, shape, element, [&](Builder1 &b, ValueRange e) -> Value {
-    Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, e[0], position(b));
+  row = b.broadcastMap(first, shape);
+  return b.map({first, position}, {row, along}, shape, element, [&](Builder1 &b, ValueRange e) -> Value {
+    Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, e[0], e[1]);
     return arith::SelectOp::create(b, same, scalarConstant(b, element, 1), scalarConstant(b, element, 0));
   });
 }

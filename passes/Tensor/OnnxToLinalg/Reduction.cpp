@@ -125,13 +125,12 @@ template <typename Op> static FailureOr<Value> lowerArgReduce(Op op, LinalgBuild
   kept[axis] = 1;
   Type i32 = b.getI32Type();
   Value other = scalarConstant(b, i32, last ? -1 : double(shape[axis]));
-  Value positions = b.map({x, b.reshape(extreme, kept)}, shape, i32, [&](Builder1 &b, ValueRange e) -> Value {
-    Value same = isa<FloatType>(e[0].getType())
-                     ? arith::CmpFOp::create(b, arith::CmpFPredicate::UEQ, e[0], e[1]).getResult()
-                     : arith::CmpIOp::create(b, arith::CmpIPredicate::eq, e[0], e[1]).getResult();
-    Value index = arith::IndexCastOp::create(b, i32, linalg::IndexOp::create(b, axis));
-    return arith::SelectOp::create(b, same, index, other);
-  });
+  Value all = b.reshape(extreme, kept);
+  AffineMap along = b.dims(shape.size(), axis), own = b.identity(shape.size()), row = b.broadcastMap(all, shape);
+  Value positions = b.map({x, all, b.positions(shape[axis])}, {own, row, along}, shape, i32,
+                          [&](Builder1 &b, ValueRange e) -> Value {
+                            return arith::SelectOp::create(b, isExtreme(b, e[0], e[1]), e[2], other);
+                          });
   Value position = b.reduce(positions, axis, last ? Reduction::Max : Reduction::Min);
   return b.reshape(b.convert(position, b.getI64Type()), shapeOf(op.getY()));
 }

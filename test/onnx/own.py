@@ -1,0 +1,103 @@
+"""Tests of our own in the suite's layout: parts of operators that the standard's tests leave out.
+
+Each case is one model with its inputs; the expected values come from NumPy in float64 (or exact integers), never from the
+compiler. `write(folder)` makes `folder/own/test_<name>/{model.onnx,test_data_set_0}`.
+"""
+import math
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+CASES = []
+
+
+def case(name, operator, inputs, expected, opset=22, **attributes):
+    """One node; inputs by position (None: absent)."""
+    CASES.append((name, operator, inputs, expected, opset, attributes))
+
+
+def elementwise(name, operator, function, *inputs):
+    """A function of floats, expected in double precision."""
+    with np.errstate(all="ignore"):
+        wide = function(*(x.astype(np.float64) for x in inputs))
+    case(name, operator, inputs, [wide.astype(inputs[0].dtype)])
+
+
+def float32(*values):
+    return np.array(values, np.float32)
+
+
+# The whole domain of functions whose tables on the device cover a part of it.
+SPECIAL = float32(0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1e-7, -1e-7, 3e-5, 1e4, -1e4, math.inf, -math.inf, math.nan)
+POSITIVE = float32(1e-45, 1e-40, 1.2e-38, 1e-30, 1e-20, 1e-10, 0.5, 1.0, 1.0000001, 2.0, 1e10, 1e20, 1e30, 3.4e38, 0.0, math.inf,
+                   math.nan, -1.0)
+ANGLES = float32(0.0, 0.1, -0.1, 1.5, 3.1, -3.1, 3.2, 6.28, 100.0, -100.0, 1234.5, -9876.5, 20000.25)
+elementwise("log_domain", "Log", np.log, POSITIVE)
+elementwise("sqrt_domain", "Sqrt", np.sqrt, POSITIVE)
+elementwise("sin_domain", "Sin", np.sin, ANGLES)
+elementwise("cos_domain", "Cos", np.cos, ANGLES)
+elementwise("tan_domain", "Tan", np.tan, ANGLES)
+elementwise("atan_domain", "Atan", np.arctan, SPECIAL)
+elementwise("asin_domain", "Asin", np.arcsin, float32(-1, -0.999999, -0.5, -1e-6, 0, 1e-6, 0.3, 0.999999, 1, 1.5, math.nan))
+elementwise("acos_domain", "Acos", np.arccos, float32(-1, -0.999999, -0.5, 0, 0.3, 0.999999, 1, 1.5, math.nan))
+elementwise("asinh_domain", "Asinh", np.arcsinh, float32(*SPECIAL, 1e15, -1e30, 3e38))
+elementwise("acosh_domain", "Acosh", np.arccosh, float32(1, 1.0000001, 1.001, 2, 1e4, 1e12, 3e38, math.inf, 0.5))
+elementwise("atanh_domain", "Atanh", np.arctanh, float32(-1, -0.5, -1e-6, 0, 1e-6, 0.5, 0.999999, 1, 1.5))
+elementwise("cosh_domain", "Cosh", np.cosh, float32(0, 1e-4, 1, -1, 10, -80, 89, math.inf))
+
+# Integers beyond 2^24, where fp32 is not exact, and at the ends of the type.
+WORDS = np.array([2147483647, -2147483648, 2147483646, -2147483647, 123456789, -123456789, 16777217, -16777217, 7, -7, 0, 1],
+                 np.int32)
+DIVISORS = np.array([3, 3, -46341, 65537, 12345, -7, 16777216, 2, -2, -2, 5, -2147483648], np.int32)
+
+
+def truncated(x, y):
+    """The quotient of integers, toward zero."""
+    x, y = x.astype(object), y.astype(object)
+    return np.array([abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1) for a, b in zip(x, y)])
+
+
+case("div_int32", "Div", [WORDS, DIVISORS], [truncated(WORDS, DIVISORS).astype(np.int32)], opset=14)
+case("mod_int32", "Mod", [WORDS, DIVISORS], [np.mod(WORDS.astype(np.int64), DIVISORS).astype(np.int32)], opset=13)
+case("mod_int32_fmod", "Mod", [WORDS, DIVISORS], [np.fmod(WORDS.astype(np.int64), DIVISORS).astype(np.int32)], opset=13, fmod=1)
+UNSIGNED, UNSIGNED_DIVISORS = WORDS.view(np.uint32), np.array([1, 2, 3, 4294967295, 2147483648, 65537, 10, 1000003, 7, 9, 5, 6], np.uint32)
+case("div_uint32", "Div", [UNSIGNED, UNSIGNED_DIVISORS], [UNSIGNED // UNSIGNED_DIVISORS], opset=14)
+case("mod_uint32", "Mod", [UNSIGNED, UNSIGNED_DIVISORS], [UNSIGNED % UNSIGNED_DIVISORS], opset=13)
+BYTES = np.arange(-128, 128, dtype=np.int16).astype(np.int8)
+case("div_int8", "Div", [BYTES, np.full(256, -7, np.int8)], [truncated(BYTES, np.full(256, -7)).astype(np.int8)], opset=14)
+case("clip_negative_int32", "Max", [WORDS, np.int32(-1)], [np.maximum(WORDS, -1)], opset=13)
+
+# Not a number among the elements: the first one is the extreme, as in NumPy.
+MISSING = np.array([[1, math.nan, 3, math.nan], [4, 2, 4, 1]], np.float32)
+case("argmax_nan", "ArgMax", [MISSING], [np.argmax(MISSING, 1, keepdims=True)], opset=13, axis=1)
+case("argmin_nan", "ArgMin", [MISSING], [np.argmin(MISSING, 1, keepdims=True)], opset=13, axis=1)
+
+
+def model_of(operator, inputs, expected, opset, attributes):
+    """The model of one node."""
+    def info(name, value):
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+
+    names = ["" if value is None else f"x{i}" for i, value in enumerate(inputs)]
+    outputs = [f"y{i}" for i in range(len(expected))]
+    node = helper.make_node(operator, names, outputs, **attributes)
+    graph = helper.make_graph([node], operator, [info(n, np.asarray(v)) for n, v in zip(names, inputs) if n],
+                              [info(n, np.asarray(v)) for n, v in zip(outputs, expected)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def write(folder):
+    """Makes the cases under `folder`; returns their folders."""
+    made = []
+    for name, operator, inputs, expected, opset, attributes in CASES:
+        at = folder / "own" / f"test_{name}"
+        data = at / "test_data_set_0"
+        data.mkdir(parents=True, exist_ok=True)
+        onnx.save(model_of(operator, inputs, expected, opset, attributes), at / "model.onnx")
+        given = [value for value in inputs if value is not None]
+        for kind, values in (("input", given), ("output", expected)):
+            for i, value in enumerate(values):
+                (data / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(np.asarray(value)).SerializeToString())
+        made.append(at)
+    return made
