@@ -1,6 +1,7 @@
 //===- SelectMovement.cpp - instructions that move data ----------------------===//
-// Owns copies, broadcasts, gathers, fills and free transposes. Refuses to move data between partitions on chip: layout goes
-// through the PE or through HBM for that.
+// Owns copies, broadcasts, gathers, fills and free transposes. Refuses to exchange partitions and free elements on chip:
+// layout goes through the PE or through HBM for that.
+#include "dialects/Trn/ISA/Partitions.h"
 #include "passes/Select/Access.h"
 #include "passes/Select/Emitter.h"
 #include "passes/Select/Passes.h"
@@ -56,12 +57,22 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
     return tile;
   }
 
+  /// Whether an instruction of an engine may begin at the first partition of an on-chip access.
+  static bool beginsWhereEnginesDo(const Access &access, int64_t partitions) {
+    if (spaceOf(access.root) == isa::Space::HBM)
+      return true;
+    int64_t row = freeElements(cast<MemRefType>(access.root.getType()));
+    return access.offset / row % isa::startPartitionStep(partitions) == 0;
+  }
+
   static LogicalResult selectMove(linalg::LinalgOp op) {
     FailureOr<Tile> tile = tileOfMove(op);
     if (failed(tile))
       return failure();
     Value from = op.getDpsInputs()[0], to = op.getDpsInits()[0];
-    bool byDma = isInHbm(from) || isInHbm(to);
+    // Between partitions at which no engine's operands may begin, as the layout plan says, DMA moves from SBUF to SBUF.
+    bool byDma = isInHbm(from) || isInHbm(to) || !beginsWhereEnginesDo(tile->accesses[0], tile->partitions) ||
+                 !beginsWhereEnginesDo(tile->accesses[1], tile->partitions);
     if (byDma && (isInPsum(from) || isInPsum(to)))
       return op.emitOpError("cannot move: DMA does not reach PSUM");
     mergeLoops(*tile);

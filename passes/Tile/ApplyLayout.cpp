@@ -253,6 +253,36 @@ private:
     return windows;
   }
 
+  /// Puts a piece at `offsets` of the partition dimension and others into `storage`, lane by lane where its chunks are not
+  /// those of the whole.
+  void placeLanes(Location loc, Value piece, ArrayRef<int64_t> offsets, FormStorage &storage, const Layout &layout,
+                  const PartitionSplit &whole) {
+    Laid source = emitter.read(piece, layout);
+    ArrayRef<int64_t> sizes = shapeOf(piece);
+    for (const LaneRun &run : laneRuns(partitionSplit(sizes, layout), offsets[layout.dim], whole)) {
+      SmallVector<Window> from, to;
+      for (const PhysicalDim &dim : source.dims) {
+        if (dim.role == Role::Lane)
+          from.push_back({run.fromLane, run.lanes, false, 1});
+        else if (dim.role == Role::Chunk)
+          from.push_back({run.fromChunk, 1, true, 1});
+        else
+          from.push_back({0, dim.extent, dim.extent == 1, 1});
+      }
+      for (const PhysicalDim &dim : storage.dims) {
+        if (dim.role == Role::Lane)
+          to.push_back({run.toLane, run.lanes, false, 1});
+        else if (dim.role == Role::Chunk)
+          to.push_back({run.toChunk, 1, true, 1});
+        else
+          to.push_back({offsets[dim.logical], sizes[dim.logical], sizes[dim.logical] == 1, 1});
+      }
+      Value part = emitter.extract(loc, source, from);
+      Value destination = emitter.extract(loc, storage.region(), to);
+      emitter.insert(loc, linalg::CopyOp::create(builder, loc, part, destination).getResult(0), storage, to);
+    }
+  }
+
   void place(Location loc, Value piece, ArrayRef<int64_t> offsets, FormStorage &storage, const Layout &layout) {
     Value part = emitter.extract(loc, emitter.read(piece, layout));
     SmallVector<Window> windows = windowsAt(storage, offsets, shapeOf(piece), layout);
@@ -297,7 +327,9 @@ private:
 
   LogicalResult emitConcat(tensor::ConcatOp concat, const LayoutCandidate &candidate) {
     Location loc = concat.getLoc();
-    FormStorage &storage = emitter.define(concat.getResult(), candidate.result);
+    // Pieces that are made in the result have begun its storage.
+    FormStorage *begun = emitter.storageOf(concat.getResult(), candidate.result);
+    FormStorage &storage = begun ? *begun : emitter.define(concat.getResult(), candidate.result);
     SmallVector<int64_t> offsets(concat.getResultType().getRank(), 0);
     bool filled = false;
     for (auto [input, layout] : llvm::zip_equal(concat.getInputs(), candidate.operands)) {
@@ -312,13 +344,26 @@ private:
           at[dim] += pad.getStaticLow()[dim];
         piece = pad.getSource();
       }
-      if (layout == candidate.result)
-        place(loc, piece, at, storage, layout);
-      else
+      FormStorage *made = plan.piece(input) ? emitter.storageOf(input, layout) : nullptr;
+      if (layout != candidate.result)
         load(loc, piece, at, storage);
+      else if (isAcrossLanes(concat, input, offsets[concat.getDim()], layout))
+        placeLanes(loc, piece, at, storage, layout, partitionSplit(concat.getResultType().getShape(), layout));
+      else if (!made)
+        place(loc, piece, at, storage, layout);
       offsets[concat.getDim()] += shapeOf(input)[concat.getDim()];
     }
     return success();
+  }
+
+  /// Whether `input`, at position `offset`, joins others along the partitions and its chunks are not chunks of the result.
+  static bool isAcrossLanes(tensor::ConcatOp concat, Value input, int64_t offset, const Layout &layout) {
+    int64_t dim = concat.getDim();
+    if (layout.isHbm() || layout.dim != dim)
+      return false;
+    PartitionSplit part = partitionSplit(shapeOf(input), layout),
+                   whole = partitionSplit(concat.getResultType().getShape(), layout);
+    return part.lanes != whole.lanes || part.isRagged() || offset % whole.lanes != 0;
   }
 
   void fillWhole(Location loc, Value value, FormStorage &storage) {

@@ -125,15 +125,17 @@ private:
                        << " and stride " << strides[0];
   }
 
-  /// Whether `op` is the region of an on-chip tensor that a copy from HBM writes: DMA may start at any partition.
+  /// Whether `op` is a region of an on-chip tensor that only copies read or write: DMA may start at any partition.
   static bool isMovedByDma(Operation *op) {
-    auto fromHbm = [](Operation *movement) {
-      return movement && llvm::isa<linalg::CopyOp, linalg::TransposeOp>(movement) && isInHbm(movement->getOperand(0));
+    auto isMovement = [](Operation *movement) {
+      if (!movement || !llvm::isa<linalg::CopyOp, linalg::TransposeOp>(movement))
+        return false;
+      return isInHbm(movement->getOperand(0)) ||
+             (llvm::isa<linalg::CopyOp>(movement) && typeOf(movement->getOperand(0)).getEncoding());
     };
     if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
-      return fromHbm(insertion.getSource().getDefiningOp());
-    return llvm::all_of(op->getUsers(),
-                        [&](Operation *user) { return fromHbm(user) && user->getOperand(1) == op->getResult(0); });
+      return isMovement(insertion.getSource().getDefiningOp());
+    return llvm::all_of(op->getUsers(), isMovement);
   }
 
   void verifyReshape(Operation *op, Value source, ArrayRef<ReassociationIndices> groups) {

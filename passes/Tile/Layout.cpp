@@ -1,6 +1,7 @@
 //===- Layout.cpp - where the elements of a logical tensor lie -------------===//
 // Implements Layout.h: the divisor rule and physical shapes.
 #include "passes/Tile/Layout.h"
+#include "dialects/Trn/ISA/Partitions.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -17,6 +18,33 @@ PartitionSplit splitOverPartitions(int64_t extent) {
   // As few chunks as possible, about equal: a remainder of few lanes would take instructions for little work.
   int64_t chunks = (extent + kPartitions - 1) / kPartitions;
   return {extent, (extent + chunks - 1) / chunks, chunks};
+}
+
+/// Lanes, of `lanes` in a row, that one instruction of an engine can move from lane `from` to lane `to`; 0 if none.
+static int64_t lanesOfInstruction(int64_t from, int64_t to, int64_t lanes) {
+  for (int64_t count : {lanes, int64_t(64), int64_t(32)}) {
+    int64_t step = isa::startPartitionStep(count);
+    if (count <= lanes && from % step == 0 && to % step == 0)
+      return count;
+  }
+  return 0;
+}
+
+SmallVector<LaneRun> laneRuns(const PartitionSplit &from, int64_t offset, const PartitionSplit &to) {
+  SmallVector<LaneRun> runs;
+  for (int64_t chunk = 0; chunk < from.chunks; ++chunk)
+    for (int64_t lane = 0, end = chunk + 1 == from.chunks ? from.lastLanes() : from.lanes; lane < end;) {
+      int64_t position = offset + chunk * from.lanes + lane;
+      LaneRun run{chunk, lane, position / to.lanes, position % to.lanes, 0, false};
+      int64_t room = std::min(end - lane, to.lanes - run.toLane);
+      run.lanes = lanesOfInstruction(run.fromLane, run.toLane, room);
+      run.byDma = run.lanes == 0;
+      if (run.byDma)
+        run.lanes = room;
+      runs.push_back(run);
+      lane += run.lanes;
+    }
+  return runs;
 }
 
 void Layout::print(llvm::raw_ostream &os) const {

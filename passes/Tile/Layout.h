@@ -86,4 +86,14 @@ int64_t storedBytes(mlir::Type elementType);
 /// The logical dimension on partitions split by `layout`; one lane for a one-lane layout.
 PartitionSplit partitionSplit(llvm::ArrayRef<int64_t> shape, const Layout &layout);
 
+/// Adjacent lanes of one chunk of a piece and where they lie in the whole.
+struct LaneRun {
+  int64_t fromChunk, fromLane, toChunk, toLane, lanes;
+  /// Whether only DMA can move them: an engine's operands begin at few partitions.
+  bool byDma;
+};
+
+/// How a piece split like `from` lies in a whole split like `to`, at position `offset` of its partition dimension.
+llvm::SmallVector<LaneRun> laneRuns(const PartitionSplit &from, int64_t offset, const PartitionSplit &to);
+
 } // namespace trn

@@ -368,6 +368,35 @@ static void addLoadingConcat(tensor::ConcatOp op, const LayoutCosts &costs,
   candidates.push_back(candidate);
 }
 
+/// Concatenation along the partitions of pieces on chip that do not cover whole chunks: engines move lanes between the
+/// few partitions at which their operands may begin, DMA moves the others from SBUF to SBUF.
+static void addMovingConcat(tensor::ConcatOp op, const LayoutCosts &costs,
+                            SmallVectorImpl<LayoutCandidate> &candidates) {
+  int64_t dim = op.getDim(), offset = 0;
+  if (llvm::any_of(op.getInputs(), [&](Value input) { return shapeOf(input)[dim] == 1; }))
+    return;
+  LayoutCandidate candidate;
+  candidate.form = Form::Place;
+  candidate.result = Layout::onChip(dim);
+  candidate.operands.assign(op.getInputs().size(), candidate.result);
+  PartitionSplit whole = partitionSplit(shapeOf(op.getResult()), candidate.result);
+  double transfers = 0;
+  for (Value input : op.getInputs()) {
+    PartitionSplit part = partitionSplit(shapeOf(input), candidate.result);
+    double elements = elementsPerLane(shapeOf(input), candidate.result) / part.chunks;
+    double bytes = elements * storedBytes(elementTypeOf(input));
+    for (const LaneRun &run : laneRuns(part, offset, whole))
+      if (run.byDma)
+        transfers += costs.dma(bytes * run.lanes, bytes) - costs.dmaFixed * 0.75;
+      else
+        candidate.nanoseconds += costs.vector(elements);
+    offset += part.extent;
+  }
+  // Latencies of transfers overlap but for the issue of each.
+  candidate.nanoseconds += transfers > 0 ? transfers + costs.dmaFixed * 0.75 : 0;
+  candidates.push_back(candidate);
+}
+
 /// Whether every piece of a concatenation along partition dimension `dim` covers whole chunks of the result.
 static bool concatenatesChunks(tensor::ConcatOp op, int64_t dim) {
   PartitionSplit whole = splitOverPartitions(op.getResultType().getDimSize(dim));
@@ -391,6 +420,8 @@ SmallVector<LayoutCandidate> layoutCandidates(Operation *op, const LayoutCosts &
         SmallVector<LayoutCandidate> candidates = placeCandidates(op, costs, [&](int64_t dim) {
           return dim != static_cast<int64_t>(concat.getDim()) || concatenatesChunks(concat, dim);
         });
+        if (concat.getResultType().getDimSize(concat.getDim()) > 1 && !concatenatesChunks(concat, concat.getDim()))
+          addMovingConcat(concat, costs, candidates);
         addLoadingConcat(concat, costs, candidates);
         return candidates;
       })

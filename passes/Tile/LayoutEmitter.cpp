@@ -85,9 +85,9 @@ Value LayoutEmitter::extract(Location loc, const Laid &region, ArrayRef<Window> 
 }
 
 void LayoutEmitter::insert(Location loc, Value part, FormStorage &storage, ArrayRef<Window> windows) {
-  SliceArguments slice(builder, typeOf(storage.current), storage.offsets, windows);
-  storage.current = slice.covers ? part
-                                 : tensor::InsertSliceOp::create(builder, loc, part, storage.current, slice.offsets,
+  SliceArguments slice(builder, typeOf(storage.version()), storage.offsets, windows);
+  storage.version() = slice.covers ? part
+                                 : tensor::InsertSliceOp::create(builder, loc, part, storage.version(), slice.offsets,
                                                                  slice.sizes, slice.strides);
 }
 
@@ -157,7 +157,33 @@ FormStorage *LayoutEmitter::storageOf(Value value, const Layout &layout) {
   return found == storages.end() ? nullptr : found->second.get();
 }
 
+FormStorage &LayoutEmitter::allocatePiece(Value value, const LayoutPlan::Piece &piece, const Layout &layout) {
+  FormStorage *whole = storageOf(piece.whole, layout);
+  if (!whole)
+    whole = &allocate(piece.whole, layout);
+  ArrayRef<int64_t> shape = typeOf(value).getShape();
+  PartitionSplit split = partitionSplit(shape, layout);
+  auto storage = std::make_unique<FormStorage>();
+  storage->whole = whole;
+  for (auto [dim, offset] : llvm::zip_equal(whole->dims, whole->offsets)) {
+    PhysicalDim own = dim;
+    int64_t begin = 0;
+    if (dim.role == Role::Chunk) {
+      own.extent = split.chunks;
+      begin = piece.offsets[dim.logical] / split.lanes;
+    } else if (dim.role == Role::Free) {
+      own.extent = shape[dim.logical];
+      begin = piece.offsets[dim.logical];
+    }
+    storage->dims.push_back(own);
+    storage->offsets.push_back(offset + begin);
+  }
+  return *(storages[key(value, layout)] = std::move(storage));
+}
+
 FormStorage &LayoutEmitter::allocate(Value value, const Layout &layout) {
+  if (const LayoutPlan::Piece *piece = plan.piece(value); piece && layout == plan.home(value))
+    return allocatePiece(value, *piece, layout);
   RankedTensorType type = typeOf(value);
   auto storage = std::make_unique<FormStorage>();
   storage->dims = physicalDims(type.getShape(), layout);
@@ -172,7 +198,7 @@ FormStorage &LayoutEmitter::allocate(Value value, const Layout &layout) {
       }
   Residence residence = layout.isHbm() || (form && form->spilled) ? Residence::Hbm : Residence::Sbuf;
   Value output = layout.isHbm() ? outputs.lookup(value) : Value();
-  storage->current = output ? output : makeEmpty(value.getLoc(), shape, type.getElementType(), residence);
+  storage->version() = output ? output : makeEmpty(value.getLoc(), shape, type.getElementType(), residence);
   FormStorage &result = *storage;
   storages[key(value, layout)] = std::move(storage);
   if (form && !form->halo.empty())
@@ -183,14 +209,14 @@ FormStorage &LayoutEmitter::allocate(Value value, const Layout &layout) {
 /// Fills the elements around the tensor: everything at once if that takes no more instructions' time than the sides.
 void LayoutEmitter::fillBorder(Location loc, FormStorage &storage, const Halo &halo, const Layout &layout) {
   Value fill = arith::ConstantOp::create(builder, loc, halo.fill);
-  RankedTensorType type = typeOf(storage.current);
+  RankedTensorType type = typeOf(storage.version());
   auto fillWindow = [&](ArrayRef<Window> windows) {
-    Laid all{storage.current, {}, SmallVector<int64_t>(windows.size(), 0)};
+    Laid all{storage.version(), {}, SmallVector<int64_t>(windows.size(), 0)};
     Value part = extract(loc, all, windows);
     Value filled = linalg::FillOp::create(builder, loc, fill, part).getResult(0);
     SliceArguments slice(builder, type, all.offsets, windows);
-    storage.current = slice.covers ? filled
-                                   : tensor::InsertSliceOp::create(builder, loc, filled, storage.current, slice.offsets,
+    storage.version() = slice.covers ? filled
+                                   : tensor::InsertSliceOp::create(builder, loc, filled, storage.version(), slice.offsets,
                                                                    slice.sizes, slice.strides);
   };
   SmallVector<Window> all =
@@ -276,7 +302,7 @@ void LayoutEmitter::storeLane(Value value, const Laid &source) {
   if (!outputs.count(value))
     return bind(value, Layout::hbm(), region);
   FormStorage &target = allocate(value, Layout::hbm());
-  target.current = linalg::CopyOp::create(builder, loc, flat, target.current).getResult(0);
+  target.version() = linalg::CopyOp::create(builder, loc, flat, target.version()).getResult(0);
 }
 
 /// One transfer per chunk lets the first consumer start early; past this many, they cost more than they hide.

@@ -27,12 +27,17 @@ struct Window {
   int64_t stride = 1;
 };
 
-/// The memory of one tensor form. `current` is its newest SSA version: each write makes the next one.
+/// The memory of one tensor form. `version` is the newest SSA value of it: each write makes the next one.
 struct FormStorage {
   llvm::SmallVector<PhysicalDim> dims;
   llvm::SmallVector<int64_t> offsets;
+  /// The storage that this is a region of, if it is: the two have their versions in common.
+  FormStorage *whole = nullptr;
+  mlir::Value &version() { return whole ? whole->version() : current; }
+  Laid region() { return {version(), dims, offsets}; }
+
+private:
   mlir::Value current;
-  Laid region() const { return {current, dims, offsets}; }
 };
 
 /// The memory a tensor on chip or off is in.
@@ -78,6 +83,7 @@ private:
   using Key = std::pair<void *, int64_t>;
   static Key key(mlir::Value value, const Layout &layout);
   FormStorage &allocate(mlir::Value value, const Layout &layout);
+  FormStorage &allocatePiece(mlir::Value value, const LayoutPlan::Piece &piece, const Layout &layout);
   void fillBorder(mlir::Location loc, FormStorage &storage, const Halo &halo, const Layout &layout);
   void convert(mlir::Value value, const Layout &from, const Layout &to);
   struct GlobalContents {

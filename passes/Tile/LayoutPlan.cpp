@@ -43,6 +43,11 @@ const TensorForm *LayoutPlan::form(Value value, const Layout &layout) const {
   return nullptr;
 }
 
+const LayoutPlan::Piece *LayoutPlan::piece(Value value) const {
+  auto found = pieces.find(value);
+  return found == pieces.end() ? nullptr : &found->second;
+}
+
 /// Whether the op only provides the value with which another one starts, or a shape.
 static bool isOnlyInit(Operation *op) {
   return llvm::isa<linalg::FillOp, tensor::EmptyOp>(op) && llvm::all_of(op->getUses(), [](OpOperand &use) {
@@ -83,6 +88,7 @@ public:
     if (!plan.failed()) {
       choose();
       collectForms();
+      findPieces();
       growHalos();
       spill();
     }
@@ -218,6 +224,43 @@ private:
     return true;
   }
 
+  /// Whether operand `index` of `concat`, at position `offset` of the dimension, can be made inside the result: its
+  /// elements have their lanes there, its operation makes its own storage, and nobody else reads it.
+  bool isPiece(tensor::ConcatOp concat, const LayoutCandidate &candidate, unsigned index, int64_t offset) const {
+    Value piece = concat.getInputs()[index];
+    auto maker = piece.getDefiningOp<linalg::LinalgOp>();
+    if (!maker || !plan.of(maker) || plan.of(maker)->form == LayoutCandidate::Form::Source || !piece.hasOneUse() ||
+        candidate.result.isHbm() || candidate.operands[index] != candidate.result ||
+        plan.home(piece) != candidate.result)
+      return false;
+    if (static_cast<int64_t>(concat.getDim()) != candidate.result.dim)
+      return true;
+    PartitionSplit part = partitionSplit(cast<RankedTensorType>(piece.getType()).getShape(), candidate.result),
+                   whole = partitionSplit(concat.getResultType().getShape(), candidate.result);
+    return part.lanes == whole.lanes && !part.isRagged() && offset % whole.lanes == 0;
+  }
+
+  /// Lets tensors be made where concatenations put them.
+  void findPieces() {
+    for (auto &[op, candidate] : plan.choices) {
+      auto concat = dyn_cast<tensor::ConcatOp>(op);
+      if (!concat)
+        continue;
+      SmallVector<int64_t> offsets(concat.getResultType().getRank(), 0);
+      for (auto [index, input] : llvm::enumerate(concat.getInputs())) {
+        int64_t &offset = offsets[concat.getDim()];
+        if (isPiece(concat, candidate, index, offset)) {
+          plan.pieces[input] = {concat.getResult(), offsets};
+          TensorForm &whole = formOf(concat.getResult(), candidate.result, position[op]);
+          whole.definition = std::min(whole.definition, position[input.getDefiningOp()]);
+          Value piece = input;
+          llvm::erase_if(plan.forms, [&](const TensorForm &form) { return form.value == piece; });
+        }
+        offset += cast<RankedTensorType>(input.getType()).getDimSize(concat.getDim());
+      }
+    }
+  }
+
   /// Gives the source of every on-chip pad room for the padding; pads of other values get storage of their own.
   void growHalos() {
     for (auto &[op, candidate] : plan.choices) {
@@ -334,6 +377,22 @@ static void printForm(const TensorForm &form, llvm::raw_ostream &os) {
     os << " spilled";
 }
 
+/// Names the pieces that DMA moves from partitions to partitions.
+static void printTransfers(tensor::ConcatOp concat, const LayoutCandidate &candidate, llvm::raw_ostream &os) {
+  int64_t dim = concat.getDim(), offset = 0;
+  if (candidate.result.isHbm() || candidate.result.dim != dim)
+    return;
+  PartitionSplit whole = partitionSplit(concat.getResultType().getShape(), candidate.result);
+  for (auto [index, input] : llvm::enumerate(concat.getInputs())) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(input.getType()).getShape();
+    if (candidate.operands[index].isOnChip() &&
+        llvm::any_of(laneRuns(partitionSplit(shape, candidate.result), offset, whole),
+                     [](const LaneRun &run) { return run.byDma; }))
+      os << ", piece " << index << " from SBUF to SBUF by DMA";
+    offset += shape[dim];
+  }
+}
+
 void LayoutPlan::print(llvm::raw_ostream &os) const {
   os << "layout plan: " << llvm::format("%.1f", nanoseconds / 1000) << " us" << (optimal ? ", optimal" : ", heuristic")
      << ", peak " << static_cast<int64_t>(peakBytesPerLane) << " bytes per partition\n";
@@ -352,6 +411,15 @@ void LayoutPlan::print(llvm::raw_ostream &os) const {
         os << (form.layout == candidate.result ? " -> " : ", also ");
         printForm(form, os);
       }
+    if (const Piece *part = piece(op->getResult(0))) {
+      os << " -> ";
+      candidate.result.print(os);
+      os << " inside its concatenation at [";
+      llvm::interleaveComma(part->offsets, os);
+      os << "]";
+    }
+    if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+      printTransfers(concat, candidate, os);
     os << "\n";
   }
 }

@@ -48,6 +48,13 @@ public:
   const TensorForm *form(mlir::Value value, const Layout &layout) const;
   llvm::ArrayRef<TensorForm> allForms() const { return forms; }
 
+  /// Where a tensor lies that is made inside the result of the concatenation that alone reads it.
+  struct Piece {
+    mlir::Value whole;
+    llvm::SmallVector<int64_t> offsets; ///< per logical dimension
+  };
+  const Piece *piece(mlir::Value value) const;
+
   bool failed() const { return !problems.empty(); }
   /// Operations that have no layout, with the reason.
   llvm::SmallVector<std::pair<mlir::Operation *, std::string>> problems;
@@ -62,6 +69,7 @@ private:
   friend class LayoutPlanner;
   llvm::MapVector<mlir::Operation *, LayoutCandidate> choices;
   llvm::SmallVector<TensorForm> forms;
+  llvm::DenseMap<mlir::Value, Piece> pieces;
 };
 
 /// What the planner may use; constants of the device and the share of SBUF that whole tensors may take.

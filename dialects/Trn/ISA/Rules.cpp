@@ -8,6 +8,7 @@
 //  11 repeated writes 12 scalar operands  16 engine           17 POOL and PSUM
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Trn/ISA/Partitions.h"
 #include "dialects/Trn/ISA/RecordRules.h"
 #include "dialects/Trn/ISA/Terms.h"
 
@@ -57,7 +58,7 @@ struct OperandChecker {
       return;
     // A2: more than 64 partitions start at 0, more than 32 at 0 or 64, others at a multiple of 32. Transfers see SBUF
     // as linear memory, each partition a buffer of its own (A2 DMA address map), and may start anywhere.
-    unsigned step = inst.isDma ? 1 : ap.partitions > 64 ? 128 : ap.partitions > 32 ? 64 : 32;
+    unsigned step = inst.isDma ? 1 : startPartitionStep(ap.partitions);
     if (ap.startPartition % step != 0 || ap.startPartition + ap.partitions > device.partitions)
       add(5, info,
           "expected " + std::to_string(ap.partitions) + " partitions to start at a multiple of " +

@@ -95,3 +95,23 @@ func.func @gather_columns(%i: memref<5xi32, #trn.sbuf>, %table: memref<4x7x3xf32
   }
   return
 }
+
+// -----
+
+// An engine moves lanes between the partitions at which its operands may begin; between others DMA moves from SBUF to SBUF.
+// CHECK-LABEL: func @lanes
+// CHECK:         trn.tensor_copy outs(%{{.*}} : memref<64x32xf32, {{.*}}>) ins(%{{.*}} : memref<64x32xf32
+// CHECK:         trn.dma_copy outs(%{{.*}} : memref<16x32xf32, {{.*}}>) ins(%{{.*}} : memref<16x32xf32
+// CHECK:         trn.dma_copy outs(%{{.*}} : memref<64x32xf32, {{.*}}>) ins(%{{.*}} : memref<64x32xf32
+func.func @lanes(%x: memref<128x32xf32, #trn.sbuf>, %y: memref<128x32xf32, #trn.sbuf>) {
+  %x0 = memref.subview %x[0, 0] [64, 32] [1, 1] : memref<128x32xf32, #trn.sbuf> to memref<64x32xf32, strided<[32, 1]>, #trn.sbuf>
+  %y64 = memref.subview %y[64, 0] [64, 32] [1, 1] : memref<128x32xf32, #trn.sbuf> to memref<64x32xf32, strided<[32, 1], offset: 2048>, #trn.sbuf>
+  linalg.copy ins(%x0 : memref<64x32xf32, strided<[32, 1]>, #trn.sbuf>) outs(%y64 : memref<64x32xf32, strided<[32, 1], offset: 2048>, #trn.sbuf>)
+  %x8 = memref.subview %x[8, 0] [16, 32] [1, 1] : memref<128x32xf32, #trn.sbuf> to memref<16x32xf32, strided<[32, 1], offset: 256>, #trn.sbuf>
+  %y32 = memref.subview %y[32, 0] [16, 32] [1, 1] : memref<128x32xf32, #trn.sbuf> to memref<16x32xf32, strided<[32, 1], offset: 1024>, #trn.sbuf>
+  linalg.copy ins(%x8 : memref<16x32xf32, strided<[32, 1], offset: 256>, #trn.sbuf>) outs(%y32 : memref<16x32xf32, strided<[32, 1], offset: 1024>, #trn.sbuf>)
+  %x32 = memref.subview %x[32, 0] [64, 32] [1, 1] : memref<128x32xf32, #trn.sbuf> to memref<64x32xf32, strided<[32, 1], offset: 1024>, #trn.sbuf>
+  %y0 = memref.subview %y[0, 0] [64, 32] [1, 1] : memref<128x32xf32, #trn.sbuf> to memref<64x32xf32, strided<[32, 1]>, #trn.sbuf>
+  linalg.copy ins(%x32 : memref<64x32xf32, strided<[32, 1], offset: 1024>, #trn.sbuf>) outs(%y0 : memref<64x32xf32, strided<[32, 1]>, #trn.sbuf>)
+  return
+}

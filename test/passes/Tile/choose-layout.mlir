@@ -76,3 +76,210 @@ func.func @main(%x: tensor<1x96x8x8xf32>) -> tensor<1x96x6x6xf32> {
   } -> tensor<1x96x6x6xf32> loc("depthwise")
   return %r : tensor<1x96x6x6xf32>
 }
+
+// -----
+
+#w = affine_map<(m, n, k) -> (m, k)>
+#x = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// A concatenation along the columns stays on chip, and its pieces are made inside it.
+// CHECK: linalg.generic 'a': contraction {{.*}} -> dim 0 inside its concatenation at [0, 0]
+// CHECK: linalg.generic 'b': contraction {{.*}} -> dim 0 inside its concatenation at [0, 64]
+// CHECK: tensor.concat 'c': place, operands (dim 0, dim 0) -> dim 0 [96x128]{{$}}
+func.func @main(%x: tensor<64x64xf32>) -> tensor<64x128xf32> {
+  %zero = arith.constant 0.0 : f32
+  %wa = arith.constant dense<1.0> : tensor<96x64xf32>
+  %wb = arith.constant dense<2.0> : tensor<96x64xf32>
+  %we = arith.constant dense<3.0> : tensor<64x96xf32>
+  %he = tensor.empty() : tensor<64x64xf32>
+  %h = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<64x64xf32>) outs(%he : tensor<64x64xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %r = math.exp %p : f32
+      linalg.yield %r : f32
+  } -> tensor<64x64xf32> loc("h")
+  %ae = tensor.empty() : tensor<96x64xf32>
+  %af = linalg.fill ins(%zero : f32) outs(%ae : tensor<96x64xf32>) -> tensor<96x64xf32>
+  %a = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wa, %h : tensor<96x64xf32>, tensor<64x64xf32>) outs(%af : tensor<96x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<96x64xf32> loc("a")
+  %be = tensor.empty() : tensor<96x64xf32>
+  %bf = linalg.fill ins(%zero : f32) outs(%be : tensor<96x64xf32>) -> tensor<96x64xf32>
+  %b = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wb, %h : tensor<96x64xf32>, tensor<64x64xf32>) outs(%bf : tensor<96x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<96x64xf32> loc("b")
+  %c = tensor.concat dim(1) %a, %b : (tensor<96x64xf32>, tensor<96x64xf32>) -> tensor<96x128xf32> loc("c")
+  %ee = tensor.empty() : tensor<64x128xf32>
+  %ef = linalg.fill ins(%zero : f32) outs(%ee : tensor<64x128xf32>) -> tensor<64x128xf32>
+  %e = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%we, %c : tensor<64x96xf32>, tensor<96x128xf32>) outs(%ef : tensor<64x128xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<64x128xf32> loc("e")
+  return %e : tensor<64x128xf32>
+}
+
+// -----
+
+#w = affine_map<(m, n, k) -> (m, k)>
+#x = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// So does one of whole chunks of partitions.
+// CHECK: linalg.generic 'a': contraction {{.*}} -> dim 0 inside its concatenation at [0, 0]
+// CHECK: linalg.generic 'b': contraction {{.*}} -> dim 0 inside its concatenation at [128, 0]
+// CHECK: tensor.concat 'c': place, operands (dim 0, dim 0) -> dim 0 [128x3x64]{{$}}
+func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %wa = arith.constant dense<1.0> : tensor<128x64xf32>
+  %wb = arith.constant dense<2.0> : tensor<256x64xf32>
+  %we = arith.constant dense<3.0> : tensor<64x384xf32>
+  %he = tensor.empty() : tensor<64x64xf32>
+  %h = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<64x64xf32>) outs(%he : tensor<64x64xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %r = math.exp %p : f32
+      linalg.yield %r : f32
+  } -> tensor<64x64xf32> loc("h")
+  %ae = tensor.empty() : tensor<128x64xf32>
+  %af = linalg.fill ins(%zero : f32) outs(%ae : tensor<128x64xf32>) -> tensor<128x64xf32>
+  %a = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wa, %h : tensor<128x64xf32>, tensor<64x64xf32>) outs(%af : tensor<128x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<128x64xf32> loc("a")
+  %be = tensor.empty() : tensor<256x64xf32>
+  %bf = linalg.fill ins(%zero : f32) outs(%be : tensor<256x64xf32>) -> tensor<256x64xf32>
+  %b = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wb, %h : tensor<256x64xf32>, tensor<64x64xf32>) outs(%bf : tensor<256x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<256x64xf32> loc("b")
+  %c = tensor.concat dim(0) %a, %b : (tensor<128x64xf32>, tensor<256x64xf32>) -> tensor<384x64xf32> loc("c")
+  %ee = tensor.empty() : tensor<64x64xf32>
+  %ef = linalg.fill ins(%zero : f32) outs(%ee : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %e = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%we, %c : tensor<64x384xf32>, tensor<384x64xf32>) outs(%ef : tensor<64x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<64x64xf32> loc("e")
+  return %e : tensor<64x64xf32>
+}
+
+// -----
+
+#w = affine_map<(m, n, k) -> (m, k)>
+#x = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// 64 + 96 rows are two chunks of 80: the second piece begins at lane 64, where engines may, and goes on in lane 0 of the
+// next chunk with its own lane 16, where only DMA may.
+// CHECK: linalg.generic 'a': contraction {{.*}} -> dim 0 [64x4096]
+// CHECK: linalg.generic 'b': contraction {{.*}} -> dim 0 [96x4096]
+// CHECK: tensor.concat 'c': place, operands (dim 0, dim 0) -> dim 0 [80x2x4096], piece 1 from SBUF to SBUF by DMA{{$}}
+func.func @main(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
+  %zero = arith.constant 0.0 : f32
+  %wa = arith.constant dense<1.0> : tensor<64x64xf32>
+  %wb = arith.constant dense<2.0> : tensor<96x64xf32>
+  %we = arith.constant dense<3.0> : tensor<64x160xf32>
+  %he = tensor.empty() : tensor<64x4096xf32>
+  %h = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<64x4096xf32>) outs(%he : tensor<64x4096xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %r = math.exp %p : f32
+      linalg.yield %r : f32
+  } -> tensor<64x4096xf32> loc("h")
+  %ae = tensor.empty() : tensor<64x4096xf32>
+  %af = linalg.fill ins(%zero : f32) outs(%ae : tensor<64x4096xf32>) -> tensor<64x4096xf32>
+  %a = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wa, %h : tensor<64x64xf32>, tensor<64x4096xf32>) outs(%af : tensor<64x4096xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<64x4096xf32> loc("a")
+  %be = tensor.empty() : tensor<96x4096xf32>
+  %bf = linalg.fill ins(%zero : f32) outs(%be : tensor<96x4096xf32>) -> tensor<96x4096xf32>
+  %b = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wb, %h : tensor<96x64xf32>, tensor<64x4096xf32>) outs(%bf : tensor<96x4096xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<96x4096xf32> loc("b")
+  %c = tensor.concat dim(0) %a, %b : (tensor<64x4096xf32>, tensor<96x4096xf32>) -> tensor<160x4096xf32> loc("c")
+  %ee = tensor.empty() : tensor<64x4096xf32>
+  %ef = linalg.fill ins(%zero : f32) outs(%ee : tensor<64x4096xf32>) -> tensor<64x4096xf32>
+  %e = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%we, %c : tensor<64x160xf32>, tensor<160x4096xf32>) outs(%ef : tensor<64x4096xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<64x4096xf32> loc("e")
+  return %e : tensor<64x4096xf32>
+}
+
+// -----
+
+#w = affine_map<(m, n, k) -> (m, k)>
+#x = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+// 32 + 96 rows: engines move lanes 32 at a time.
+// CHECK: tensor.concat 'c': place, operands (dim 0, dim 0) -> dim 0 [128x64]{{$}}
+func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %wa = arith.constant dense<1.0> : tensor<32x64xf32>
+  %wb = arith.constant dense<2.0> : tensor<96x64xf32>
+  %we = arith.constant dense<3.0> : tensor<64x128xf32>
+  %he = tensor.empty() : tensor<64x64xf32>
+  %h = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<64x64xf32>) outs(%he : tensor<64x64xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %r = math.exp %p : f32
+      linalg.yield %r : f32
+  } -> tensor<64x64xf32> loc("h")
+  %ae = tensor.empty() : tensor<32x64xf32>
+  %af = linalg.fill ins(%zero : f32) outs(%ae : tensor<32x64xf32>) -> tensor<32x64xf32>
+  %a = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wa, %h : tensor<32x64xf32>, tensor<64x64xf32>) outs(%af : tensor<32x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<32x64xf32> loc("a")
+  %be = tensor.empty() : tensor<96x64xf32>
+  %bf = linalg.fill ins(%zero : f32) outs(%be : tensor<96x64xf32>) -> tensor<96x64xf32>
+  %b = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%wb, %h : tensor<96x64xf32>, tensor<64x64xf32>) outs(%bf : tensor<96x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<96x64xf32> loc("b")
+  %c = tensor.concat dim(0) %a, %b : (tensor<32x64xf32>, tensor<96x64xf32>) -> tensor<128x64xf32> loc("c")
+  %ee = tensor.empty() : tensor<64x64xf32>
+  %ef = linalg.fill ins(%zero : f32) outs(%ee : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %e = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%we, %c : tensor<64x128xf32>, tensor<128x64xf32>) outs(%ef : tensor<64x64xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %r = arith.mulf %p, %q : f32
+      %t = arith.addf %o, %r : f32
+      linalg.yield %t : f32
+  } -> tensor<64x64xf32> loc("e")
+  return %e : tensor<64x64xf32>
+}

@@ -43,8 +43,24 @@ func.func private @start_partition(%x: tensor<128x4xf32, #trn.sbuf>) {
   // expected-error@+1 {{stage grouped, G5: expected adjacent partitions from 0, 32, 64 or 96 on, but got offset 16 and stride 1}}
   %s = tensor.extract_slice %x[16, 0] [64, 4] [1, 1] : tensor<128x4xf32, #trn.sbuf> to tensor<64x4xf32, #trn.sbuf>
   %e = tensor.empty() : tensor<64x4xf32>
-  %r = linalg.copy ins(%s : tensor<64x4xf32, #trn.sbuf>) outs(%e : tensor<64x4xf32>) -> tensor<64x4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(p, i) -> (p, i)>, affine_map<(p, i) -> (p, i)>], iterator_types = ["parallel", "parallel"]}
+      ins(%s : tensor<64x4xf32, #trn.sbuf>) outs(%e : tensor<64x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  } -> tensor<64x4xf32>
   return
+}
+
+// -----
+
+// Copies may begin anywhere: DMA carries them where an engine cannot.
+func.func private @moved(%x: tensor<128x4xf32, #trn.sbuf>, %d: tensor<128x4xf32, #trn.sbuf>) -> tensor<128x4xf32, #trn.sbuf> {
+  %s = tensor.extract_slice %x[16, 0] [64, 4] [1, 1] : tensor<128x4xf32, #trn.sbuf> to tensor<64x4xf32, #trn.sbuf>
+  %e = tensor.extract_slice %d[8, 0] [64, 4] [1, 1] : tensor<128x4xf32, #trn.sbuf> to tensor<64x4xf32, #trn.sbuf>
+  %r = linalg.copy ins(%s : tensor<64x4xf32, #trn.sbuf>) outs(%e : tensor<64x4xf32, #trn.sbuf>) -> tensor<64x4xf32, #trn.sbuf>
+  %i = tensor.insert_slice %r into %d[8, 0] [64, 4] [1, 1] : tensor<64x4xf32, #trn.sbuf> into tensor<128x4xf32, #trn.sbuf>
+  return %i : tensor<128x4xf32, #trn.sbuf>
 }
 
 // -----

@@ -393,6 +393,41 @@ func.func @main(%x: tensor<1x20x4x4xf32>, %y: tensor<1x30x4x4xf32>) -> (tensor<1
   return %up, %t, %w, %z : tensor<1x50x8x8xf32>, tensor<16x50xf32>, tensor<1x10x4x8xf32>, tensor<40x20xf32>
 })"},
 
+    // Concatenations on chip: pieces made inside the whole (columns), lanes moved by engines and by DMA (64 + 128 + 40
+    // rows are two chunks of 116).
+    {"Concatenations", R"(
+#id = affine_map<(i,j) -> (i,j)>
+#row = affine_map<(i,j) -> (i)>
+func.func @main(%x: tensor<64x300xf32>, %y: tensor<128x300xf32>, %z: tensor<40x300xf32>) -> (tensor<232xf32>, tensor<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %ex = tensor.empty() : tensor<64x300xf32>
+  %ey = tensor.empty() : tensor<128x300xf32>
+  %ez = tensor.empty() : tensor<40x300xf32>
+  %a = linalg.generic {indexing_maps = [#id,#id], iterator_types = ["parallel","parallel"]} ins(%x : tensor<64x300xf32>) outs(%ex : tensor<64x300xf32>) { )" SQUARE
+                       R"( } -> tensor<64x300xf32>
+  %b = linalg.generic {indexing_maps = [#id,#id], iterator_types = ["parallel","parallel"]} ins(%y : tensor<128x300xf32>) outs(%ey : tensor<128x300xf32>) { )" SQUARE
+                       R"( } -> tensor<128x300xf32>
+  %c = linalg.generic {indexing_maps = [#id,#id], iterator_types = ["parallel","parallel"]} ins(%z : tensor<40x300xf32>) outs(%ez : tensor<40x300xf32>) { )" SQUARE
+                       R"( } -> tensor<40x300xf32>
+  %w = tensor.concat dim(0) %a, %b, %c : (tensor<64x300xf32>, tensor<128x300xf32>, tensor<40x300xf32>) -> tensor<232x300xf32>
+  %e = tensor.empty() : tensor<232xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<232xf32>) -> tensor<232xf32>
+  %s = linalg.generic {indexing_maps = [#id,#row], iterator_types = ["parallel","reduction"]} ins(%w : tensor<232x300xf32>) outs(%f : tensor<232xf32>) { )" SUM
+                       R"( } -> tensor<232xf32>
+  %d = linalg.generic {indexing_maps = [#id,#id], iterator_types = ["parallel","parallel"]} ins(%a : tensor<64x300xf32>) outs(%ex : tensor<64x300xf32>) { )" SQUARE
+                       R"( } -> tensor<64x300xf32>
+  %g = linalg.generic {indexing_maps = [#id,#id], iterator_types = ["parallel","parallel"]} ins(%d : tensor<64x300xf32>) outs(%ex : tensor<64x300xf32>) { )" SQUARE
+                       R"( } -> tensor<64x300xf32>
+  %h = linalg.generic {indexing_maps = [#id,#id], iterator_types = ["parallel","parallel"]} ins(%x : tensor<64x300xf32>) outs(%ex : tensor<64x300xf32>) { )" SQUARE
+                       R"( } -> tensor<64x300xf32>
+  %v = tensor.concat dim(1) %g, %h : (tensor<64x300xf32>, tensor<64x300xf32>) -> tensor<64x600xf32>
+  %e1 = tensor.empty() : tensor<64xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<64xf32>) -> tensor<64xf32>
+  %t = linalg.generic {indexing_maps = [#id,#row], iterator_types = ["parallel","reduction"]} ins(%v : tensor<64x600xf32>) outs(%f1 : tensor<64xf32>) { )" SUM
+                       R"( } -> tensor<64xf32>
+  return %s, %t : tensor<232xf32>, tensor<64xf32>
+})"},
+
     // An embedding: rows of a table by index, plus a table read straight.
     {"Gather", R"(
 #i = affine_map<(s,d) -> (s)>
