@@ -27,6 +27,7 @@ void ONNXDialect::initialize() {
   registerIndexingOps();
   registerQuantizationOps();
   registerRecurrentOps();
+  registerCompositeOps();
 }
 
 Operation *ONNXDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -7,11 +7,13 @@
 
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Build.h"
+#include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/Ops/Indexing.h"
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Normalization.h"
 #include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/ONNX/Shape/Inference.h"
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 #include "passes/Graph/Passes.h"
@@ -158,15 +160,60 @@ struct DecomposeTrilu : OpRewritePattern<TriluOp> {
   }
 };
 
+/// Axes that shrink are cut, axes that grow are filled with zeros; both around the middle.
+struct DecomposeCenterCropPad : OpRewritePattern<CenterCropPadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CenterCropPadOp op, PatternRewriter &b) const override {
+    if (!op.getShape())
+      return failure();
+    GraphWriter write(b, op.getLoc());
+    ArrayRef<int64_t> from = typeOf(op.getX()).getShape(), to = typeOf(op.getY()).getShape();
+    int64_t rank = from.size();
+    SmallVector<int64_t> pads(2 * rank, 0);
+    Value x = op.getX();
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      int64_t cut = std::max<int64_t>(0, from[axis] - to[axis]), grown = std::max<int64_t>(0, to[axis] - from[axis]);
+      x = write.slice(x, axis, cut / 2, from[axis] - (cut - cut / 2));
+      pads[axis] = grown / 2;
+      pads[rank + axis] = grown - grown / 2;
+    }
+    bool grows = llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
+    b.replaceOp(op, grows ? write.op("Pad", {x}, write.ints("pads", pads)) : x);
+    return success();
+  }
+};
+
+/// The patterns rely on what shape rules establish, in IR written by hand too.
+LogicalResult normalizeAttributes(func::FuncOp function) {
+  for (Operation &op : function.front()) {
+    if (!lookupRecord(&op))
+      continue;
+    Inference inference(&op);
+    if (failed(inference.run()))
+      return emitError(op.getLoc()) << inference.message();
+    inference.commit();
+    for (Value result : op.getResults())
+      if (auto type = dyn_cast<RankedTensorType>(result.getType()); !type || !type.hasStaticShape())
+        return emitError(op.getLoc()) << "expected static shapes but got " << result.getType();
+  }
+  return success();
+}
+
 struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
   using DecomposePassBase::DecomposePassBase;
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    if (getOperation().isExternal())
+      return;
+    if (failed(normalizeAttributes(getOperation())))
+      return signalPassFailure();
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, ChainVariadic<SumOp>,
-                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCastLike, DecomposeClip,
-                 DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
+                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCastLike,
+                 DecomposeCenterCropPad, DecomposeClip, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
+    populateAttentionPatterns(patterns, maxSteps);
     populateNormalizationPatterns(patterns);
+    populateTrainingPatterns(patterns);
     populateRecurrentPatterns(patterns, maxSteps);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

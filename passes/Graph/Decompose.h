@@ -10,6 +10,10 @@ namespace trn {
 
 /// Writes out the training form of BatchNormalization.
 void populateNormalizationPatterns(mlir::RewritePatternSet &patterns);
+/// The attention family; recurrences and indexed writes of at most `maxSteps` steps.
+void populateAttentionPatterns(mlir::RewritePatternSet &patterns, int64_t maxSteps);
+/// Losses and optimisers.
+void populateTrainingPatterns(mlir::RewritePatternSet &patterns);
 /// Unrolls LSTM layers of at most `maxSteps` steps.
 void populateRecurrentPatterns(mlir::RewritePatternSet &patterns, int64_t maxSteps);
 

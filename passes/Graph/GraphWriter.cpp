@@ -48,11 +48,10 @@ Value GraphWriter::reduce(StringRef name, Value x, ArrayRef<int64_t> axes, bool 
 Value GraphWriter::scalar(double value, Value like) { return scalar(value, typeOf(like).getElementType()); }
 
 Value GraphWriter::scalar(double value, Type element) {
-  Attribute number =
-      isa<FloatType>(element)
-          ? Attribute(b.getFloatAttr(element, value))
-          : Attribute(IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), int64_t(value),
-                                                      /*isSigned=*/true, /*implicitTrunc=*/true)));
+  Attribute number = isa<FloatType>(element)
+                         ? Attribute(b.getFloatAttr(element, value))
+                         : Attribute(IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), int64_t(value),
+                                                                     /*isSigned=*/true, /*implicitTrunc=*/true)));
   return constant(DenseElementsAttr::get(RankedTensorType::get({}, element), ArrayRef<Attribute>(number)));
 }
 

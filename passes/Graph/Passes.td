@@ -83,7 +83,8 @@ def DecomposePass : Pass<"onnx-decompose", "::mlir::func::FuncOp"> {
   let summary = "Express operators that have no lowering of their own by others";
   let description = [{
     **Contract in**: static types. **Contract out**: no Sum, Mean, Flatten, Squeeze, Unsqueeze, CastLike, Dropout,
-    OneHot, Trilu; Min and Max have two operands; LSTM of at most `max-steps` steps is unrolled.
+    OneHot, Trilu, CenterCropPad, no BatchNormalization in training, no attention, loss or optimiser; Min and Max have two
+    operands; LSTM and LinearAttention of at most `max-steps` steps are unrolled.
 
     **Example**: `Sum(a, b, c)` → `Add(Add(a, b), c)`.
 

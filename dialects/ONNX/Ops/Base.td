@@ -36,6 +36,7 @@ def ONNX_Dialect : Dialect {
     void registerIndexingOps();
     void registerQuantizationOps();
     void registerRecurrentOps();
+    void registerCompositeOps();
   }];
 }
 
@@ -88,6 +89,8 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
 
   string domain = "";
+  /// The operator's name in its domain.
+  string standardName = onnxName;
   list<int> since = sinceVersions;
   /// C++ function `trn::onnx::shape::<rule>` in dialects/ONNX/Shape: normalises attributes, gives result types.
   string shape = rule;
@@ -106,6 +109,13 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   string uintScalar = intScalar;
   /// What of the operator is not supported, for the support table. Empty: nothing.
   string limits = "";
+}
+
+/// An operator of another domain than ai.onnx; `prefix` keeps its operation apart from one of the same name.
+class ONNX_DomainOp<string dom, string prefix, string onnxName, list<int> sinceVersions, string rule,
+                    list<Trait> traits = []> : ONNX_Op<prefix # "." # onnxName, sinceVersions, rule, traits> {
+  let domain = dom;
+  let standardName = onnxName;
 }
 
 /// An operator that is known and turned down, with a reason and what the user can do.

@@ -185,6 +185,15 @@ def ONNX_SpaceToDepthOp : ONNX_Op<"SpaceToDepth", [1, 13], "spaceToDepth"> {
   let results = (outs ONNX_Tensor:$y);
 }
 
+/// Cut or filled with zeros at both ends; an odd element is cut, or added, at the end.
+def ONNX_CenterCropPadOp : ONNX_Op<"CenterCropPad", [18], "centerCropPad"> {
+  let arguments = (ins ONNX_Tensor:$x, Optional<ONNX_IndexTensor>:$shape_operand,
+                       OptionalAttr<DenseI64ArrayAttr>:$shape, OptionalAttr<DenseI64ArrayAttr>:$axes);
+  let results = (outs ONNX_Tensor:$y);
+  let canonical = ["shape"];
+  let moves = [Move<"shape_operand", "shape">];
+}
+
 def ONNX_TriluOp : ONNX_Op<"Trilu", [14], "sameAsFirst"> {
   let arguments = (ins ONNX_Tensor:$x, Optional<ONNX_I64Tensor>:$k_operand, OptionalAttr<I64Attr>:$k,
                        DefaultValuedAttr<BoolAttr, "true">:$upper);

@@ -1,5 +1,6 @@
 //===- Ops.td - all records of ONNX operators, for onnx-tblgen ------------===//
 include "dialects/ONNX/Ops/Activation.td"
+include "dialects/ONNX/Ops/Composite.td"
 include "dialects/ONNX/Ops/Contraction.td"
 include "dialects/ONNX/Ops/Convolution.td"
 include "dialects/ONNX/Ops/Elementwise.td"

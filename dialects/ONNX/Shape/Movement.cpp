@@ -10,6 +10,7 @@
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 #include <cmath>
 #include <numeric>
@@ -576,5 +577,23 @@ LogicalResult shape::spaceToDepth(Inference &in) {
     if (isStatic((*x)[1]) && __builtin_mul_overflow((*x)[1], block * block, &(*x)[1]))
       return in.fail("expected a sensible 'blocksize' but got " + Twine(block));
   }
+  return in.result(op.getY(), in.element(op.getX()), x);
+}
+
+LogicalResult shape::centerCropPad(Inference &in) {
+  auto op = cast<CenterCropPadOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  if (!x)
+    return in.result(op.getY(), in.element(op.getX()), std::nullopt);
+  int64_t rank = x->size();
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  FailureOr<Sizes> axes = in.axes(op.getAxes().value_or(ArrayRef<int64_t>(all)), rank, /*sort=*/false);
+  if (failed(axes))
+    return failure();
+  in.set("axes", ArrayRef<int64_t>(*axes));
+  if (op.getShape() && op.getShape()->size() != axes->size())
+    return in.fail("expected " + Twine(axes->size()) + " sizes but got " + Twine(op.getShape()->size()));
+  for (auto [i, axis] : llvm::enumerate(*axes))
+    (*x)[axis] = op.getShape() ? (*op.getShape())[i] : kDynamic;
   return in.result(op.getY(), in.element(op.getX()), x);
 }

@@ -76,7 +76,7 @@ public:
     StringRef rule = record.getValueAsString("shape");
     if (rule.empty())
       PrintFatalError(&record, "'" + id + "' has no shape rule");
-    os << "  {\"" << op.getOperationName().substr(5) << "\", \"" << op.getOperationName() << "\", \""
+    os << "  {\"" << record.getValueAsString("standardName") << "\", \"" << op.getOperationName() << "\", \""
        << record.getValueAsString("domain") << "\", " << id << "Since, " << array("Operands", op.getNumOperands())
        << ", " << array("Results", op.getNumResults()) << ", " << array("Attributes", attributes) << ", "
        << array("Moves", moves) << ", " << array("Upgrades", upgrades) << ", " << hasTrait("OperandSegments") << ", "

@@ -77,3 +77,19 @@ func.func @training(%a: tensor<1xf32>) {
   %y = onnx.Dropout(%a) {training_mode = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<1xf32>) -> tensor<1xf32>
   return
 }
+
+// -----
+
+func.func @attention_heads(%q: tensor<1x3x4x8xf32>, %k: tensor<1x2x4x8xf32>) -> tensor<1x3x4x8xf32> {
+  // expected-error@+1 {{expected a number of query heads that is a multiple of the number of key heads but got 3 and 2}}
+  %y = onnx.Attention(%q, %k, %k) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>} : (tensor<1x3x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> tensor<1x3x4x8xf32>
+  return %y : tensor<1x3x4x8xf32>
+}
+
+// -----
+
+func.func @linear_attention_rule(%q: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
+  // expected-error@+1 {{expected a decay for gated rules and a beta for delta rules only, but the rule is 'gated_delta'}}
+  %y, %s = onnx.LinearAttention(%q, %q, %q) {q_num_heads = 1 : i64, kv_num_heads = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>} : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> (tensor<1x3x4xf32>, tensor<1x1x4x4xf32>)
+  return %y : tensor<1x3x4xf32>
+}

@@ -69,3 +69,12 @@ func.func @batch_normalization_in_training(%x: tensor<2x3x4xf32>, %s: tensor<3xf
   %y, %rm, %rv = onnx.BatchNormalization(%x, %s, %b, %m, %v) {training_mode = true, resultSegmentSizes = array<i32: 1, 1, 1>} : (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3x4xf32>, tensor<3xf32>, tensor<3xf32>)
   return %y, %rm : tensor<2x3x4xf32>, tensor<3xf32>
 }
+
+// Three columns are cut, the odd one at the end; one row is added at the end.
+// CHECK-LABEL: func @center_crop_pad
+// CHECK: %[[CUT:.*]] = onnx.Slice(%arg0) {axes = array<i64: 1>, ends = array<i64: 3>, {{.*}}starts = array<i64: 1>
+// CHECK: onnx.Pad(%[[CUT]]) {{.*}}pads = array<i64: 0, 0, 1, 0>
+func.func @center_crop_pad(%x: tensor<3x5xf32>) -> tensor<4x2xf32> {
+  %y = onnx.CenterCropPad(%x) {shape = array<i64: 4, 2>} : (tensor<3x5xf32>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
