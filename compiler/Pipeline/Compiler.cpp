@@ -201,30 +201,53 @@ static bool nestsTooDeep(const std::string &path) {
   return false;
 }
 
+OwningOpRef<ModuleOp> Compiler::parse(const std::string &path, llvm::SourceMgr &sources) {
+  if (nestsTooDeep(path)) {
+    error("'" + path + "' nests deeper than 256 levels");
+    return {};
+  }
+  ParserConfig config(context_.get());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, sources, config);
+  if (!module && problems_.problems().empty())
+    error("'" + path + "' cannot be read");
+  return module;
+}
+
+LogicalResult Compiler::replace(const std::string &path, Stage stage) {
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> module = parse(path, sources);
+  if (!module)
+    return fail(Failure::BadInput);
+  adopt(std::move(module), stage);
+  handWritten_ = true;
+  return success();
+}
+
+LogicalResult Compiler::checkContract() {
+  const isa::DeviceInfo *device = isa::device(options_.target);
+  return success(device && succeeded(verify(*module_)) && succeeded(trn::checkContract(stage_, *module_, *device)));
+}
+
+void Compiler::refuse(const std::string &reason) {
+  error(reason);
+  (void)fail(Failure::BadInput);
+}
+
 LogicalResult Compiler::open(const std::string &path, std::optional<Stage> startFrom) {
   if (llvm::StringRef(path).ends_with(".mlir")) {
-    if (nestsTooDeep(path)) {
-      error("'" + path + "' nests deeper than 256 levels");
-      return fail(Failure::BadInput);
-    }
     llvm::SourceMgr sources;
-    ParserConfig config(context_.get());
-    module_ = parseSourceFile<ModuleOp>(path, sources, config);
+    module_ = parse(path, sources);
+    if (!module_)
+      return fail(Failure::BadInput);
     stage_ = startFrom.value_or(Stage::Selected);
-    const isa::DeviceInfo *device = isa::device(options_.target);
-    if (module_ && device && llvm::failed(checkContract(stage_, *module_, *device))) {
+    if (isa::device(options_.target) && llvm::failed(checkContract())) {
       error("'" + path + "' is not a module of stage '" + stageName(stage_).str() + "'",
             "say with --start-from at which stage it is");
       return fail(Failure::BadInput);
     }
-    if (module_) {
-      handWritten_ = true;
-      nameArguments(*module_, sources);
-      return success();
-    }
-    if (problems_.problems().empty())
-      error("'" + path + "' cannot be read");
-    return fail(Failure::BadInput);
+    handWritten_ = true;
+    nameArguments(*module_, sources);
+    return success();
   }
   FailureOr<ImportOptions> import = importOptions(options_, problems_);
   if (llvm::failed(import))
@@ -235,45 +258,6 @@ LogicalResult Compiler::open(const std::string &path, std::optional<Stage> start
   module_ = std::move(*imported);
   stage_ = Stage::Imported;
   return success();
-}
-
-/// The element types that the model gives its inputs and outputs, by name, as far as they are known.
-static std::map<std::string, isa::DType> modelTypes(ModuleOp module) {
-  std::map<std::string, isa::DType> types;
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main)
-    return types;
-  auto add = [&](Attribute name, Type type) {
-    auto shaped = llvm::dyn_cast<ShapedType>(type);
-    auto text = llvm::dyn_cast_if_present<StringAttr>(name);
-    if (!shaped || !text)
-      return;
-    Type element = shaped.getElementType();
-    if (element.isInteger(1))
-      types[text.str()] = isa::DType::BOOL;
-    else if (element.isInteger(64))
-      types[text.str()] = element.isUnsignedInteger() ? isa::DType::U64 : isa::DType::I64;
-  };
-  for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    add(main.getArgAttr(i, "onnx.name"), main.getArgumentTypes()[i]);
-  for (unsigned i = 0; i < main.getNumResults(); ++i)
-    add(main.getResultAttr(i, "onnx.name"), main.getResultTypes()[i]);
-  return types;
-}
-
-/// The device computes with 32-bit integers and bytes for bools; the caller keeps the model's types.
-static void setHostTypes(exe::Executable &executable, const std::map<std::string, isa::DType> &types) {
-  for (exe::Buffer &buffer : executable.buffers) {
-    auto at = types.find(buffer.name);
-    bool io = buffer.kind == exe::BufferKind::Input || buffer.kind == exe::BufferKind::Output;
-    if (!io || at == types.end())
-      continue;
-    bool narrowed = (at->second == isa::DType::I64 && buffer.dtype == isa::DType::I32) ||
-                    (at->second == isa::DType::U64 && buffer.dtype == isa::DType::U32) ||
-                    (at->second == isa::DType::BOOL && isa::byteSize(buffer.dtype) == 1);
-    if (narrowed)
-      buffer.hostDtype = at->second;
-  }
 }
 
 void Compiler::adopt(OwningOpRef<ModuleOp> module, Stage stage) {
@@ -302,7 +286,7 @@ LogicalResult Compiler::advance(Stage stage) {
         error("stage '" + stageName(next).str() + "' failed without a reason; this is a defect of the compiler");
       return fail(Failure::Unsupported);
     }
-    if (llvm::failed(verify(*module_)) || llvm::failed(checkContract(next, *module_, *device))) {
+    if (llvm::failed(verify(*module_)) || llvm::failed(trn::checkContract(next, *module_, *device))) {
       if (handWritten_)
         return fail(Failure::BadInput); // the problems are the module's own
       error("the module breaks the contract of stage '" + stageName(next).str() + "'",
@@ -310,10 +294,8 @@ LogicalResult Compiler::advance(Stage stage) {
       return fail(Failure::Internal);
     }
     stage_ = next;
-    if (next == Stage::Graph)
-      hostTypes_ = modelTypes(*module_);
     if (next == Stage::Tensor)
-      modelMacs_ = modelMacs(*module_);
+      setModelMacs(*module_);
     if (next == Stage::Tensor && options_.embedIr) {
       llvm::raw_string_ostream text(tensorIr_);
       OpPrintingFlags flags;
@@ -333,14 +315,11 @@ FailureOr<exe::Executable> Compiler::encode() {
   encode.build["auto_cast"] = autoCastName(options_.autoCast);
   if (options_.autoCast != AutoCast::None)
     encode.build["auto_cast_type"] = autoCastTypeName(options_.autoCastType);
-  if (modelMacs_)
-    encode.build["model_macs"] = std::to_string(modelMacs_);
   FailureOr<exe::Executable> executable = encodeModule(*module_, encode);
   if (llvm::failed(executable)) {
     (void)fail(Failure::Internal);
     return llvm::failure();
   }
-  setHostTypes(*executable, hostTypes_);
   executable->ir = std::move(tensorIr_);
   stage_ = Stage::Encoded;
   return executable;

@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
 #include <functional>
 
 namespace trn {
@@ -28,6 +29,13 @@ public:
   /// Reads a .onnx model (then at stage `imported`) or a .mlir module. A .mlir module is at `startFrom`, or at
   /// `selected` when nothing is said: a kernel. Fails with problems.
   mlir::LogicalResult open(const std::string &path, std::optional<Stage> startFrom);
+  /// Goes on with the .mlir dump of `stage` instead of the current module. Its contract is not checked: who looks for
+  /// what is wrong with it does that. Fails with problems when it cannot be read.
+  mlir::LogicalResult replace(const std::string &path, Stage stage);
+  /// Checks the verifiers and the contract of the current stage. Fails with problems.
+  mlir::LogicalResult checkContract();
+  /// Records that the input cannot be used.
+  void refuse(const std::string &reason);
   /// Takes over a module that is at `stage`.
   void adopt(mlir::OwningOpRef<mlir::ModuleOp> module, Stage stage);
 
@@ -51,6 +59,8 @@ public:
 
 private:
   mlir::LogicalResult fail(Failure failure);
+  /// Reads a .mlir file; null with problems.
+  mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &path, llvm::SourceMgr &sources);
   void error(const std::string &reason, const std::string &hint = "");
 
   CompileOptions options_;
@@ -60,11 +70,8 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   Stage stage_ = Stage::Imported;
   Failure failure_ = Failure::None;
-  uint64_t modelMacs_ = 0;
   std::string tensorIr_;     ///< the text of stage `tensor`, with options().embedIr
   bool handWritten_ = false; ///< the module came from a .mlir file: what is wrong with it is its author's
-  /// The element types of inputs and outputs in the model, by name: what a caller sees.
-  std::map<std::string, isa::DType> hostTypes_;
 };
 
 } // namespace trn

@@ -1,5 +1,6 @@
 //===- ModelWork.cpp - the algorithmic work of a model --------------------===//
 #include "compiler/Pipeline/ModelWork.h"
+#include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 
@@ -10,7 +11,7 @@ namespace trn {
 /// True when the body adds products of inputs to its accumulator.
 static bool reducesProducts(linalg::LinalgOp op) {
   return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() >= 2 &&
-         llvm::any_of(*op.getBlock(), [](Operation &inner) { return isa<arith::MulFOp, arith::MulIOp>(inner); });
+         llvm::any_of(*op.getBlock(), [](Operation &inner) { return llvm::isa<arith::MulFOp, arith::MulIOp>(inner); });
 }
 
 uint64_t modelMacs(ModuleOp module) {
@@ -24,6 +25,11 @@ uint64_t modelMacs(ModuleOp module) {
     total += work;
   });
   return total;
+}
+
+void setModelMacs(ModuleOp module) {
+  if (uint64_t macs = modelMacs(module))
+    module->setAttr(ir::kModelMacs, Builder(module.getContext()).getI64IntegerAttr(static_cast<int64_t>(macs)));
 }
 
 } // namespace trn

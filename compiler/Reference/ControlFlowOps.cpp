@@ -12,13 +12,13 @@ static void forwardAll(Interpreter &interpreter, ValueRange from, ValueRange to)
   SmallVector<Tensor> tensors(from.size());
   SmallVector<ScalarValue> scalars(from.size());
   for (auto [number, value] : llvm::enumerate(from)) {
-    if (isa<ShapedType>(value.getType()))
+    if (llvm::isa<ShapedType>(value.getType()))
       tensors[number] = interpreter.tensor(value);
     else
       scalars[number] = interpreter.scalar(value);
   }
   for (auto [number, value] : llvm::enumerate(to)) {
-    if (isa<ShapedType>(value.getType()))
+    if (llvm::isa<ShapedType>(value.getType()))
       interpreter.set(value, std::move(tensors[number]));
     else
       interpreter.set(value, scalars[number]);
@@ -28,7 +28,7 @@ static void forwardAll(Interpreter &interpreter, ValueRange from, ValueRange to)
 /// The same from `op`'s operands, giving tensors away at their last use, so that loops can update them in place.
 static void takeAll(Interpreter &interpreter, Operation *op, OperandRange from, ValueRange to) {
   for (auto [source, target] : llvm::zip_equal(from, to)) {
-    if (isa<ShapedType>(source.getType()))
+    if (llvm::isa<ShapedType>(source.getType()))
       interpreter.set(target, interpreter.take(op, source));
     else
       interpreter.set(target, interpreter.scalar(source));
@@ -42,7 +42,7 @@ static LogicalResult evaluateCall(Interpreter &interpreter, func::CallOp op) {
   SmallVector<Tensor> tensors;
   SmallVector<ScalarValue> scalars;
   for (Value operand : op.getOperands()) {
-    if (isa<ShapedType>(operand.getType()))
+    if (llvm::isa<ShapedType>(operand.getType()))
       tensors.push_back(interpreter.take(op, operand));
     else
       scalars.push_back(interpreter.scalar(operand));

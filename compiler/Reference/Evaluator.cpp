@@ -12,6 +12,14 @@
 using namespace mlir;
 namespace trn {
 
+/// Whether the instructions of a block are those of stage `synced`: then semaphores say what may run.
+static bool waitsForSemaphores(Block &block) {
+  return llvm::any_of(block, [](Operation &op) {
+    auto instruction = dyn_cast<ir::InstructionOpInterface>(op);
+    return instruction && (instruction.getWaitAttr() || instruction.getUpdateAttr());
+  });
+}
+
 /// Calls nest at most this deep; the compiler's programs have two levels.
 static constexpr unsigned kMaxCallDepth = 64;
 
@@ -37,17 +45,45 @@ SmallVector<int64_t> Interpreter::integers(ArrayRef<OpFoldResult> values) {
 }
 
 void Interpreter::forward(Value from, Value to) {
-  if (isa<ShapedType>(from.getType()))
+  if (llvm::isa<ShapedType>(from.getType()))
     set(to, Tensor(tensor(from)));
   else
     set(to, scalar(from));
+}
+
+Location Interpreter::locationOf(Operation *op) const {
+  return sharedCalls.empty() ? op->getLoc() : CallSiteLoc::get(op->getLoc(), sharedCalls.back());
+}
+
+void Interpreter::allocate(Operation *op, MemRefType type) {
+  Machine::Dying dying;
+  if (options.bufferObserver)
+    dying = [this, type, location = locationOf(op)](const char *base, const Tensor &values) {
+      auto last = lastWrites.find(base);
+      if (last == lastWrites.end())
+        return;
+      options.bufferObserver({type, location, last->second.location, last->second.time, values});
+      lastWrites.erase(last);
+    };
+  auto alloc = dyn_cast<ir::AllocOp>(op);
+  bool isPlaced = alloc && alloc.getAddress() && ir::spaceOf(type) != isa::Space::HBM;
+  set(op->getResult(0), isPlaced ? machine.place(alloc, std::move(dying)) : machine.allocate(type, std::move(dying)));
+}
+
+void Interpreter::wrote(Operation *op, Value target) {
+  if (!options.bufferObserver || !llvm::isa<MemRefType>(target.getType()))
+    return;
+  const char *base = machine.baseOf(tensor(target).bytes());
+  LastWrite now{locationOf(op), writes++};
+  if (auto [last, isNew] = lastWrites.try_emplace(base, now); !isNew)
+    last->second = now;
 }
 
 void Interpreter::bindCaptures(ArrayRef<Value> captures, ScalarProgram::Frame &frame) {
   frame.scalars.resize(captures.size());
   frame.tensors.resize(captures.size());
   for (auto [number, value] : llvm::enumerate(captures)) {
-    if (isa<ShapedType>(value.getType()))
+    if (llvm::isa<ShapedType>(value.getType()))
       frame.tensors[number] = tensor(value);
     else
       frame.scalars[number] = scalar(value);
@@ -108,7 +144,7 @@ LogicalResult Interpreter::runStructured(linalg::LinalgOp op) {
   SmallVector<Tensor> operands;
   for (OpOperand *input : op.getDpsInputOperands()) {
     Value value = input->get();
-    operands.push_back(isa<ShapedType>(value.getType()) ? tensor(value) : scalarTensor(value.getType(), scalar(value)));
+    operands.push_back(llvm::isa<ShapedType>(value.getType()) ? tensor(value) : scalarTensor(value.getType(), scalar(value)));
   }
   unsigned numInputs = operands.size();
   bool onTensors = op.hasPureTensorSemantics();
@@ -130,6 +166,8 @@ LogicalResult Interpreter::runStructured(linalg::LinalgOp op) {
   } else if (failed(structured.run(operands, frame, op))) {
     return failure();
   }
+  for (OpOperand &init : op.getDpsInitsMutable())
+    wrote(op, init.get());
   for (auto [number, result] : llvm::enumerate(op->getResults()))
     set(result, std::move(operands[numInputs + number]));
   return success();
@@ -145,11 +183,11 @@ const DenseMap<Operation *, SmallVector<Value, 2>> &Interpreter::lastUses(Block 
     SmallVector<Value, 2> dying;
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
-        if (operand.getParentBlock() == &block && isa<ShapedType>(operand.getType()) && seen.insert(operand).second)
+        if (operand.getParentBlock() == &block && llvm::isa<ShapedType>(operand.getType()) && seen.insert(operand).second)
           dying.push_back(operand);
     });
     for (Value result : op.getResults())
-      if (isa<ShapedType>(result.getType()) && seen.insert(result).second)
+      if (llvm::isa<ShapedType>(result.getType()) && seen.insert(result).second)
         dying.push_back(result);
     if (!dying.empty())
       known->try_emplace(&op, std::move(dying));
@@ -158,20 +196,22 @@ const DenseMap<Operation *, SmallVector<Value, 2>> &Interpreter::lastUses(Block 
 }
 
 LogicalResult Interpreter::run(Operation *op) {
-  for (auto family : {evaluateControlFlowOp, evaluateModelOp, evaluateTensorOp, evaluateMemRefOp})
+  for (auto family : {evaluateControlFlowOp, evaluateModelOp, evaluateTensorOp, evaluateMemRefOp, evaluateInstruction})
     if (std::optional<LogicalResult> done = family(*this, op))
       return *done;
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return runStructured(structured);
   bool isScalar = op->getNumResults() > 0 && op->getNumRegions() == 0;
   for (Type type : op->getResultTypes())
-    isScalar &= !isa<ShapedType>(type);
+    isScalar &= !llvm::isa<ShapedType>(type);
   if (isScalar)
     return runScalar(op);
   return op->emitError("the reference evaluator does not know the operation '") << op->getName() << "'";
 }
 
 Operation *Interpreter::runBlock(Block &block) {
+  if (waitsForSemaphores(block))
+    return succeeded(runQueues(block)) ? block.getTerminator() : nullptr;
   const auto &dying = lastUses(block);
   for (Operation &op : block.without_terminator()) {
     if (failed(run(&op)))
@@ -179,7 +219,7 @@ Operation *Interpreter::runBlock(Block &block) {
     if (options.observer && observing && op.getNumResults() > 0) {
       SmallVector<Tensor> results;
       for (Value result : op.getResults())
-        if (isa<ShapedType>(result.getType()))
+        if (llvm::isa<ShapedType>(result.getType()))
           results.push_back(tensor(result));
       options.observer(&op, results);
     }
@@ -199,14 +239,23 @@ LogicalResult Interpreter::callFunction(func::FuncOp function, ArrayRef<Tensor> 
     return caller->emitError("calls nest deeper than ") << kMaxCallDepth;
   unsigned nextTensor = 0, nextScalar = 0;
   for (BlockArgument argument : function.getArguments()) {
-    if (isa<ShapedType>(argument.getType()))
+    if (llvm::isa<ShapedType>(argument.getType()))
       set(argument, tensorArguments[nextTensor++]);
     else
       set(argument, scalarArguments[nextScalar++]);
   }
+  auto [shared, isNew] = isShared.try_emplace(function, false);
+  if (isNew && caller != function)
+    if (auto uses = SymbolTable::getSymbolUses(function.getSymNameAttr(), function->getParentOp()))
+      shared->second = llvm::range_size(*uses) > 1;
+  bool fromSeveralPlaces = shared->second;
+  if (fromSeveralPlaces)
+    sharedCalls.push_back(locationOf(caller));
   ++callDepth;
   Operation *terminator = runBlock(function.getBody().front());
   --callDepth;
+  if (fromSeveralPlaces)
+    sharedCalls.pop_back();
   if (!terminator)
     return failure();
   llvm::append_range(returned, terminator->getOperands());

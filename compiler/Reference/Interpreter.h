@@ -3,6 +3,7 @@
 // uses it last may overwrite it; memory peaks at what is live. Internal to compiler/Reference.
 #pragma once
 #include "compiler/Reference/Evaluator.h"
+#include "compiler/Reference/Machine.h"
 #include "compiler/Reference/StructuredOp.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -14,7 +15,7 @@ namespace trn {
 
 class Interpreter {
 public:
-  explicit Interpreter(const EvaluateOptions &options) : options(options) {}
+  explicit Interpreter(const EvaluateOptions &options) : machine(*options.device), options(options) {}
 
   mlir::LogicalResult callFunction(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> tensors,
                                    llvm::ArrayRef<ScalarValue> scalars, mlir::Operation *caller,
@@ -46,6 +47,11 @@ public:
       tensors.erase(value);
   }
 
+  /// Fresh memory for the buffer that `op` makes, or the place at its address.
+  void allocate(mlir::Operation *op, mlir::MemRefType type);
+  /// Tells that `op` has written through the memref `target`.
+  void wrote(mlir::Operation *op, mlir::Value target);
+
   /// The values that a scalar program captures.
   void bindCaptures(llvm::ArrayRef<mlir::Value> captures, ScalarProgram::Frame &frame);
 
@@ -53,6 +59,8 @@ public:
   mlir::LogicalResult runScalar(mlir::Operation *op);
   mlir::LogicalResult runStructured(mlir::linalg::LinalgOp op);
 
+  /// Executes instructions; knows all buffers, and so outlives the tensors.
+  Machine machine;
   /// Memory of the module's globals, by name.
   llvm::StringMap<Tensor> globals;
   /// The compiled form of a structured operation, kept for loops and calls.
@@ -71,15 +79,28 @@ public:
 
 private:
   mlir::LogicalResult run(mlir::Operation *op);
+  /// Runs a block whose instructions wait for semaphores: each queue in its order, as far as its waits let it.
+  mlir::LogicalResult runQueues(mlir::Block &block);
+  mlir::Location locationOf(mlir::Operation *op) const;
   /// The values that no operation after the key uses.
   const llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>> &lastUses(mlir::Block &block);
 
   const EvaluateOptions &options;
+  struct LastWrite {
+    mlir::Location location;
+    uint64_t time;
+  };
+  /// By the base of the buffer; before `tensors`, whose death reads it.
+  llvm::DenseMap<const char *, LastWrite> lastWrites;
+  uint64_t writes = 0;
   llvm::DenseMap<mlir::Value, Tensor> tensors;
   llvm::DenseMap<mlir::Value, ScalarValue> scalars;
   llvm::DenseMap<mlir::Block *, std::unique_ptr<llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>>>>
       lastUsesOfBlock;
   unsigned callDepth = 0;
+  /// Calls of functions that are called from several places: which one it is says the node.
+  llvm::SmallVector<mlir::Location> sharedCalls;
+  llvm::DenseMap<mlir::Operation *, bool> isShared;
 };
 
 /// A scalar as a tensor of rank 0.
@@ -90,6 +111,7 @@ std::optional<mlir::LogicalResult> evaluateTensorOp(Interpreter &interpreter, ml
 std::optional<mlir::LogicalResult> evaluateMemRefOp(Interpreter &interpreter, mlir::Operation *op);
 std::optional<mlir::LogicalResult> evaluateControlFlowOp(Interpreter &interpreter, mlir::Operation *op);
 std::optional<mlir::LogicalResult> evaluateModelOp(Interpreter &interpreter, mlir::Operation *op);
+std::optional<mlir::LogicalResult> evaluateInstruction(Interpreter &interpreter, mlir::Operation *op);
 
 /// Makes memory for the module's globals: inputs hold `arguments`, and `outputs` receives the names of the outputs.
 mlir::LogicalResult bindGlobals(Interpreter &interpreter, mlir::ModuleOp module, llvm::ArrayRef<Tensor> arguments,

@@ -1,6 +1,7 @@
 //===- MemRefOps.cpp - memref and bufferization in the evaluator ----------===//
 // A memref is a tensor that shares its storage: stores go through every view of it. Fresh memory reads as unset (NaN).
 #include "compiler/Reference/Interpreter.h"
+#include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -12,9 +13,7 @@ static LogicalResult evaluateAlloc(Interpreter &interpreter, Operation *op) {
   auto type = cast<MemRefType>(op->getResult(0).getType());
   if (!type.hasStaticShape())
     return op->emitError("dynamic shapes cannot be evaluated");
-  Tensor memory = Tensor::unset(type.getElementType(), type.getShape());
-  memory.makeUnique();
-  interpreter.set(op->getResult(0), std::move(memory));
+  interpreter.allocate(op, type);
   return success();
 }
 
@@ -78,13 +77,14 @@ static LogicalResult evaluateStore(Interpreter &interpreter, memref::StoreOp op)
   }
   Tensor element = scalarTensor(target.elementType(), interpreter.scalar(op.getValueToStore()));
   target.slice(offsets, ones, ones).assign(element.reshaped(ones, SmallVector<int64_t>(ones.size(), 0)));
+  interpreter.wrote(op, op.getMemRef());
   return success();
 }
 
 std::optional<LogicalResult> evaluateMemRefOp(Interpreter &interpreter, Operation *op) {
   using Result = std::optional<LogicalResult>;
   return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case<memref::AllocOp, memref::AllocaOp>([&](auto op) { return evaluateAlloc(interpreter, op); })
+      .Case<memref::AllocOp, memref::AllocaOp, ir::AllocOp>([&](auto op) { return evaluateAlloc(interpreter, op); })
       .Case<memref::DeallocOp>([&](auto) { return success(); })
       .Case<memref::SubViewOp>([&](auto op) { return evaluateSubview(interpreter, op); })
       .Case<memref::ExpandShapeOp, memref::CollapseShapeOp>([&](auto op) { return evaluateView(interpreter, op); })
@@ -96,6 +96,7 @@ std::optional<LogicalResult> evaluateMemRefOp(Interpreter &interpreter, Operatio
       .Case<memref::StoreOp>([&](auto op) { return evaluateStore(interpreter, op); })
       .Case<memref::CopyOp>([&](auto op) {
         interpreter.tensor(op.getTarget()).assign(interpreter.tensor(op.getSource()));
+        interpreter.wrote(op, op.getTarget());
         return success();
       })
       .Case<bufferization::ToTensorOp, bufferization::ToBufferOp, bufferization::CloneOp>([&](Operation *op) {
@@ -104,10 +105,11 @@ std::optional<LogicalResult> evaluateMemRefOp(Interpreter &interpreter, Operatio
       })
       .Case<bufferization::MaterializeInDestinationOp>([&](auto op) {
         Tensor source = interpreter.tensor(op.getSource());
-        if (isa<MemRefType>(op.getDest().getType())) {
+        if (llvm::isa<MemRefType>(op.getDest().getType())) {
           // The source may be a view of the destination's own memory: then it is there already, or must be read first.
           if (source.bytes() != interpreter.tensor(op.getDest()).bytes())
             interpreter.tensor(op.getDest()).assign(source.dense());
+          interpreter.wrote(op, op.getDest());
           return success();
         }
         interpreter.set(op.getResult(), std::move(source));

@@ -93,12 +93,15 @@ LogicalResult bindGlobals(Interpreter &interpreter, ModuleOp module, ArrayRef<Te
       const Tensor &argument = arguments[next++];
       if (argument.shape() != type.getShape() || argument.elementType() != type.getElementType())
         return global.emitError("expected ") << type << " but got " << argument.tensorType();
-      interpreter.globals[global.getSymName()] = argument;
+      Tensor memory = argument.dense();
+      interpreter.machine.know(type, memory, /*writable=*/false);
+      interpreter.globals[global.getSymName()] = memory;
       continue;
     }
     if (global.getKind() == ir::GlobalKind::Output) {
       Tensor memory = Tensor::unset(type.getElementType(), type.getShape());
       memory.makeUnique();
+      interpreter.machine.know(type, memory, /*writable=*/true);
       interpreter.globals[global.getSymName()] = memory;
       outputs.push_back(global.getSymName());
     }
@@ -140,8 +143,11 @@ static LogicalResult evaluateGetGlobal(Interpreter &interpreter, ir::GetGlobalOp
       return failure();
     values = std::move(laidOut);
   }
-  interpreter.globals[op.getName()] = *values;
-  interpreter.set(op.getMemref(), std::move(*values));
+  // Views of memory count on its strides, which equal elements do not have.
+  Tensor memory = values->dense();
+  interpreter.machine.know(global.getMemRefType(), memory, /*writable=*/false);
+  interpreter.globals[op.getName()] = memory;
+  interpreter.set(op.getMemref(), std::move(memory));
   return success();
 }
 

@@ -22,7 +22,7 @@ enum Code : uint16_t { kLoad, kIndex, kGather, kRound, kCompareFloat, kCompareIn
 char laneClassOf(Type type) {
   if (type.isF64())
     return 'd';
-  return isa<FloatType>(type) ? 'f' : 'i';
+  return llvm::isa<FloatType>(type) ? 'f' : 'i';
 }
 
 unsigned widthOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
@@ -109,7 +109,7 @@ private:
     return program.code[program.code.size() - (needsRounding(op->getResult(0).getType()) ? 2 : 1)];
   }
 
-  static bool needsRounding(Type type) { return isa<FloatType>(type) && !type.isF32() && !type.isF64(); }
+  static bool needsRounding(Type type) { return llvm::isa<FloatType>(type) && !type.isF32() && !type.isF64(); }
 
   /// Values of narrow float types are kept as f32 lanes; every operation rounds its result to the type.
   void roundResult(Value result) {
@@ -226,14 +226,14 @@ private:
       return gather(op, extract.getTensor(), extract.getIndices());
     if (auto load = dyn_cast<memref::LoadOp>(op))
       return gather(op, load.getMemRef(), load.getIndices());
-    if (isa<affine::AffineMinOp, affine::AffineMaxOp>(op))
+    if (llvm::isa<affine::AffineMinOp, affine::AffineMaxOp>(op))
       return affineMinMax(op);
-    if (isa<UnrealizedConversionCastOp>(op) && op->getNumOperands() == 1 && op->getNumResults() == 1)
+    if (llvm::isa<UnrealizedConversionCastOp>(op) && op->getNumOperands() == 1 && op->getNumResults() == 1)
       return reinterpret(op);
     if (std::optional<ScalarFunction> function = scalarFunctionOf(op)) {
       Instruction &instruction = emit(op, kFirstFunction + unsigned(*function));
       // Conversions to integers wrap or clamp to the width of the result, not of the operand.
-      if (isa<IntegerType, IndexType>(op->getResult(0).getType()))
+      if (llvm::isa<IntegerType, IndexType>(op->getResult(0).getType()))
         if (instruction.laneClass != 'i' || isResultWidth(*function))
           instruction.width = widthOf(op->getResult(0).getType());
       return success();
@@ -246,7 +246,7 @@ private:
   }
 
   LogicalResult affineMinMax(Operation *op) {
-    bool isMin = isa<affine::AffineMinOp>(op);
+    bool isMin = llvm::isa<affine::AffineMinOp>(op);
     AffineMap map = isMin ? cast<affine::AffineMinOp>(op).getMap() : cast<affine::AffineMaxOp>(op).getMap();
     uint16_t best = affine(map.getResult(0), map.getNumDims(), op->getOperands());
     for (AffineExpr expr : map.getResults().drop_front()) {

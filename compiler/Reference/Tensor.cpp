@@ -39,15 +39,15 @@ std::optional<Storage> storageOf(Type elementType) {
     return Storage::F16;
   if (elementType.isBF16())
     return Storage::BF16;
-  if (isa<Float8E4M3FNType>(elementType))
+  if (llvm::isa<Float8E4M3FNType>(elementType))
     return Storage::F8E4M3FN;
-  if (isa<Float8E5M2Type>(elementType))
+  if (llvm::isa<Float8E5M2Type>(elementType))
     return Storage::F8E5M2;
-  if (isa<Float8E4M3Type>(elementType))
+  if (llvm::isa<Float8E4M3Type>(elementType))
     return Storage::F8E4M3;
-  if (isa<Float8E3M4Type>(elementType))
+  if (llvm::isa<Float8E3M4Type>(elementType))
     return Storage::F8E3M4;
-  if (isa<Float8E8M0FNUType>(elementType))
+  if (llvm::isa<Float8E8M0FNUType>(elementType))
     return Storage::F8E8M0;
   return std::nullopt;
 }

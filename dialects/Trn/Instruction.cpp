@@ -29,10 +29,29 @@ bool InstReader::isPresent(const isa::OperandInfo &info) {
   return groups[index] || (info.scalar && get(std::string(info.name) + "_imm"));
 }
 
+void InstReader::checkWellFormed(const isa::OperandInfo &info, const isa::AP &ap) {
+  if (std::string problem; !ap.wellFormed(&problem))
+    error() << "operand '" << info.name << "': " << problem;
+}
+
 void InstReader::readAP(const isa::OperandInfo &info, Value value, isa::AP &ap) {
   auto type = dyn_cast<MemRefType>(value.getType());
   if (!type) {
     error() << "operand '" << info.name << "': expected a ranked memref, but got " << value.getType();
+    return;
+  }
+  ResolvedBuffer base;
+  if (resolve) {
+    FailureOr<ResolvedBuffer> resolved = (*resolve)(value);
+    if (failed(resolved)) {
+      error() << "operand '" << info.name << "' has no place in memory";
+      return;
+    }
+    base = *resolved;
+  }
+  if (base.operand) {
+    ap = *base.operand;
+    checkWellFormed(info, ap);
     return;
   }
   std::string reason;
@@ -60,15 +79,6 @@ void InstReader::readAP(const isa::OperandInfo &info, Value value, isa::AP &ap) 
             << ", but got " << type;
     return;
   }
-  ResolvedBuffer base;
-  if (resolve) {
-    FailureOr<ResolvedBuffer> resolved = (*resolve)(value);
-    if (failed(resolved)) {
-      error() << "operand '" << info.name << "' has no place in memory";
-      return;
-    }
-    base = *resolved;
-  }
   ap.space = *space;
   ap.dtype = *dtype;
   ap.rank = static_cast<uint8_t>(pattern.getRank());
@@ -79,8 +89,7 @@ void InstReader::readAP(const isa::OperandInfo &info, Value value, isa::AP &ap) 
   ap.partitionStep = pattern.getRowStep();
   for (unsigned i = 0; i < ap.rank; ++i)
     ap.dims[i] = {static_cast<int32_t>(pattern.getStep(i)), static_cast<uint32_t>(pattern.getDimCount(i))};
-  if (std::string problem; !ap.wellFormed(&problem))
-    error() << "operand '" << info.name << "': " << problem;
+  checkWellFormed(info, ap);
 }
 
 void InstReader::operand(const isa::OperandInfo &info, isa::AP &ap) {

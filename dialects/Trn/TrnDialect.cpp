@@ -39,6 +39,16 @@ void TrnDialect::initialize() {
   addControlOps(*this);
 }
 
+LogicalResult TrnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() != kModelMacs)
+    return success();
+  auto macs = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (llvm::isa<ModuleOp>(op) && macs && macs.getType().isInteger(64) && macs.getInt() >= 0)
+    return success();
+  return op->emitOpError("expected '") << kModelMacs << "' to be a count of type i64 on a module, but got "
+                                       << attribute.getValue();
+}
+
 Operation *TrnDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }

@@ -29,6 +29,8 @@ struct ResolvedBuffer {
   uint32_t buffer = 0;         ///< isa::AP::buffer
   uint64_t address = 0;        ///< bytes, added to the pattern's offset
   uint16_t startPartition = 0; ///< added to the pattern's start partition
+  /// The whole operand, from who knows where a view with dynamic offsets lies: then nothing else is asked for.
+  std::optional<isa::AP> operand = std::nullopt;
 };
 using OperandResolver = llvm::function_ref<mlir::FailureOr<ResolvedBuffer>(mlir::Value)>;
 
@@ -56,6 +58,9 @@ struct ScalarArg {
 #include "dialects/Trn/TrnInterfaces.h.inc"
 
 namespace trn::ir {
+
+/// The module attribute that carries the model's multiply-accumulates.
+constexpr llvm::StringLiteral kModelMacs = "trn.model_macs";
 
 void registerTrnDialect(mlir::DialectRegistry &registry);
 
@@ -120,6 +125,7 @@ private:
   mlir::InFlightDiagnostic error();
   bool isPresent(const isa::OperandInfo &info);
   mlir::Attribute get(const std::string &name);
+  void checkWellFormed(const isa::OperandInfo &info, const isa::AP &ap);
   void readAP(const isa::OperandInfo &info, mlir::Value value, isa::AP &ap);
   void readInts(const isa::AttrInfo &info, mlir::MutableArrayRef<int32_t> values);
 

@@ -49,6 +49,20 @@ static void printKindName(OpAsmPrinter &printer, Operation *, GlobalKindAttr kin
   printer << ir::name(kind.getValue());
 }
 
+/// Whether the device computes with `narrow` where the model says `wide`.
+static bool isNarrowed(isa::DType wide, isa::DType narrow) {
+  switch (wide) {
+  case isa::DType::I64:
+    return narrow == isa::DType::I32;
+  case isa::DType::U64:
+    return narrow == isa::DType::U32;
+  case isa::DType::BOOL:
+    return isa::byteSize(narrow) == 1;
+  default:
+    return false;
+  }
+}
+
 LogicalResult GlobalOp::verify() {
   MemRefType type = getMemRefType();
   if (spaceOf(type) != isa::Space::HBM)
@@ -60,6 +74,15 @@ LogicalResult GlobalOp::verify() {
     return emitOpError(isWeight ? "expected a 'value' for a weight" : "expected a 'value' for weights only");
   if (!isWeight && getTransforms())
     return emitOpError("expected 'transforms' for weights only");
+  std::optional<Type> host = getHostType();
+  if (!host)
+    return success();
+  if (isWeight)
+    return emitOpError("expected 'host_type' for inputs and outputs only");
+  std::optional<isa::DType> wide = dtypeOf(*host), narrow = dtypeOf(type.getElementType());
+  if (!wide || !narrow || !isNarrowed(*wide, *narrow))
+    return emitOpError("expected a 'host_type' that the device narrows to ")
+           << type.getElementType() << " (64-bit integers to 32 bits, i1 to a byte), but got " << *host;
   return success();
 }
 

@@ -35,20 +35,22 @@ def AllocOp : Trn_Op<"alloc"> {
 def GlobalOp : Trn_Op<"global", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "an input, an output or a weight in device memory";
   let description = [{
-    `io_name` is the ONNX name of an input or output. A weight has a `value` (a resource that is never copied) and
+    `io_name` is the ONNX name of an input or output, and `host_type` its element type in the model where the device has
+    a narrower one (i32 for i64, i8 for i1): the caller's tensors keep it. A weight has a `value` (a resource that is never copied) and
     optionally `transforms`, which are applied lazily when bytes are written; the type is that after the transforms.
 
     ```mlir
     trn.global @x kind(input) io_name "x" : memref<1x3x224x224xf32, #trn.hbm>
+    trn.global @ids kind(input) io_name "ids" host_type(i64) : memref<1x128xi32, #trn.hbm>
     trn.global @w kind(weight) value(dense<1.0> : tensor<128x8xf32>) : memref<128x8xf32, #trn.hbm>
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Trn_GlobalKindAttr:$kind, OptionalAttr<StrAttr>:$io_name,
-                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<ArrayAttr>:$transforms,
+                       OptionalAttr<TypeAttr>:$host_type, OptionalAttr<ElementsAttr>:$value, OptionalAttr<ArrayAttr>:$transforms,
                        TypeAttrOf<AnyMemRef>:$type);
   let assemblyFormat = [{
-    $sym_name `kind` `(` custom<KindName>($kind) `)` (`io_name` $io_name^)? (`value` `(` $value^ `)`)?
-    (`transforms` `(` $transforms^ `)`)? attr-dict `:` $type
+    $sym_name `kind` `(` custom<KindName>($kind) `)` (`io_name` $io_name^)? (`host_type` `(` $host_type^ `)`)?
+    (`value` `(` $value^ `)`)? (`transforms` `(` $transforms^ `)`)? attr-dict `:` $type
   }];
   let extraClassDeclaration = [{
     ::mlir::MemRefType getMemRefType() { return ::llvm::cast<::mlir::MemRefType>(getType()); }

@@ -96,6 +96,8 @@ LogicalResult Encoder::addGlobal(ir::GlobalOp global) {
                          : global.getKind() == ir::GlobalKind::Output ? exe::BufferKind::Output
                                                                       : exe::BufferKind::Weight;
   exe::Buffer buffer = describe(type, kind, global.getIoName().value_or(global.getSymName()));
+  if (std::optional<Type> host = global.getHostType())
+    buffer.hostDtype = *ir::dtypeOf(*host);
   if (kind == exe::BufferKind::Weight && options.weights && failed(addWeight(global, buffer)))
     return failure();
   globals[global.getSymName()] = exe.buffers.size();
@@ -173,6 +175,8 @@ void Encoder::finish() {
   for (const exe::Program &program : exe.programs)
     instructions += program.commands.size();
   exe.build = options.build;
+  if (auto macs = module->getAttrOfType<IntegerAttr>(ir::kModelMacs))
+    exe.build["model_macs"] = std::to_string(macs.getInt());
   exe.build["instructions"] = std::to_string(instructions);
   exe.build["hardware_macs"] = std::to_string(macs);
   exe.build["scratch_bytes"] = std::to_string(scratchBytes);

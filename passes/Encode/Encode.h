@@ -13,7 +13,7 @@ namespace trn {
 
 struct EncodeOptions {
   std::string target = "trn2";
-  /// Facts that only the caller knows: compiler version, options, `model_macs`. `weight_bytes`, `scratch_bytes`,
+  /// Facts that only the caller knows: compiler version, options. `model_macs`, `weight_bytes`, `scratch_bytes`,
   /// `instructions` and `hardware_macs` are added.
   std::map<std::string, std::string> build;
   /// Keep the module's text in the executable.

@@ -197,7 +197,7 @@ void Flattener::makeArgumentGlobals() {
   for (auto &[symbol, name, base] : argumentGlobals) {
     ir::GlobalKind kind = written.contains(base) ? ir::GlobalKind::Output : ir::GlobalKind::Input;
     ir::GlobalOp::create(top, base.getLoc(), top.getStringAttr(symbol), ir::GlobalKindAttr::get(top.getContext(), kind),
-                         top.getStringAttr(name), ElementsAttr(), ArrayAttr(), TypeAttr::get(base.getType()));
+                         top.getStringAttr(name), TypeAttr(), ElementsAttr(), ArrayAttr(), TypeAttr::get(base.getType()));
   }
 }
 

@@ -57,12 +57,19 @@ private:
     return name ? name.getValue() : StringRef();
   }
 
+  /// What the caller sees of an input or output whose elements are narrower on the device; null when they are not.
+  static TypeAttr hostType(DictionaryAttr attributes) {
+    return attributes ? attributes.getAs<TypeAttr>("onnx.host_type") : nullptr;
+  }
+
   void bindArguments() {
     for (BlockArgument argument : function.getArguments()) {
       std::string fallback = ("input" + Twine(argument.getArgNumber())).str();
-      StringRef name = ioName(function.getArgAttrDict(argument.getArgNumber()));
+      DictionaryAttr attributes = function.getArgAttrDict(argument.getArgNumber());
+      StringRef name = ioName(attributes);
       auto type = cast<RankedTensorType>(argument.getType());
-      Value tensor = emitter.declareInput(argument.getLoc(), type, name.empty() ? StringRef(fallback) : name);
+      Value tensor = emitter.declareInput(argument.getLoc(), type, name.empty() ? StringRef(fallback) : name,
+                                          hostType(attributes));
       SmallVector<PhysicalDim> dims = physicalDims(type.getShape(), Layout::hbm());
       emitter.bind(argument, Layout::hbm(), {tensor, dims, SmallVector<int64_t>(dims.size(), 0)});
     }
@@ -85,11 +92,13 @@ private:
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned index = operand.getOperandNumber();
       std::string fallback = ("output" + Twine(index)).str();
-      StringRef name = ioName(function.getResultAttrDict(index));
+      DictionaryAttr attributes = function.getResultAttrDict(index);
+      StringRef name = ioName(attributes);
       auto type = cast<RankedTensorType>(operand.get().getType());
       Value result = returnedValue(operand.get());
       Location loc = result.getLoc();
-      Value buffer = emitter.declareOutput(loc, type, name.empty() ? StringRef(fallback) : name);
+      Value buffer = emitter.declareOutput(loc, type, name.empty() ? StringRef(fallback) : name,
+                                           hostType(attributes));
       if (result != operand.get())
         buffer =
             memref::ExpandShapeOp::create(builder, loc, ArrayRef<int64_t>{1}, buffer, ArrayRef<ReassociationIndices>());

@@ -71,9 +71,11 @@ public:
   /// `constant` as HBM data with physical dimensions `dims` (chunk and lane of one logical dimension split it; what an
   /// uneven split adds is zero).
   mlir::Value layOutConstant(mlir::Value constant, llvm::ArrayRef<PhysicalDim> dims);
-  mlir::Value declareInput(mlir::Location loc, mlir::RankedTensorType type, llvm::StringRef ioName);
+  mlir::Value declareInput(mlir::Location loc, mlir::RankedTensorType type, llvm::StringRef ioName,
+                           mlir::TypeAttr hostType);
   /// A buffer for result `index`; returns it as a memref.
-  mlir::Value declareOutput(mlir::Location loc, mlir::RankedTensorType type, llvm::StringRef ioName);
+  mlir::Value declareOutput(mlir::Location loc, mlir::RankedTensorType type, llvm::StringRef ioName,
+                            mlir::TypeAttr hostType);
   mlir::Value asTensor(mlir::Location loc, mlir::Value buffer, bool writable);
 
   mlir::RankedTensorType typeIn(llvm::ArrayRef<int64_t> shape, mlir::Type element, Residence residence) const;
@@ -89,6 +91,7 @@ private:
   struct GlobalContents {
     bool isInput;
     llvm::StringRef ioName;
+    mlir::TypeAttr hostType; ///< null: the device's own
     mlir::ElementsAttr value;
     mlir::ArrayAttr transforms;
   };

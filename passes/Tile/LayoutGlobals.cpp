@@ -28,23 +28,23 @@ Value LayoutEmitter::declareGlobal(Location loc, StringRef name, RankedTensorTyp
                                            : ir::GlobalKind::Output;
   StringAttr ioName = contents.value ? nullptr : builder.getStringAttr(contents.ioName);
   lastGlobal = ir::GlobalOp::create(atModule, loc, builder.getStringAttr(symbol),
-                                    ir::GlobalKindAttr::get(builder.getContext(), kind), ioName, contents.value,
-                                    contents.transforms && !contents.transforms.empty() ? contents.transforms : nullptr,
+                                    ir::GlobalKindAttr::get(builder.getContext(), kind), ioName, contents.hostType,
+                                    contents.value, contents.transforms && !contents.transforms.empty() ? contents.transforms : nullptr,
                                     TypeAttr::get(buffer));
   return ir::GetGlobalOp::create(builder, loc, buffer, FlatSymbolRefAttr::get(builder.getContext(), symbol));
 }
 
-Value LayoutEmitter::declareInput(Location loc, RankedTensorType type, StringRef ioName) {
-  return asTensor(loc, declareGlobal(loc, ioName, type, {true, ioName, nullptr, nullptr}), /*writable=*/false);
+Value LayoutEmitter::declareInput(Location loc, RankedTensorType type, StringRef ioName, TypeAttr hostType) {
+  return asTensor(loc, declareGlobal(loc, ioName, type, {true, ioName, hostType, nullptr, nullptr}), /*writable=*/false);
 }
 
-Value LayoutEmitter::declareOutput(Location loc, RankedTensorType type, StringRef ioName) {
-  return declareGlobal(loc, ioName, type, {false, ioName, nullptr, nullptr});
+Value LayoutEmitter::declareOutput(Location loc, RankedTensorType type, StringRef ioName, TypeAttr hostType) {
+  return declareGlobal(loc, ioName, type, {false, ioName, hostType, nullptr, nullptr});
 }
 
 Value LayoutEmitter::declareWeight(Location loc, ElementsAttr value, ArrayAttr transforms, RankedTensorType type) {
   std::string name = ("w" + Twine(numWeights++)).str();
-  return asTensor(loc, declareGlobal(loc, name, type, {false, "", value, transforms}), /*writable=*/false);
+  return asTensor(loc, declareGlobal(loc, name, type, {false, "", nullptr, value, transforms}), /*writable=*/false);
 }
 
 } // namespace trn

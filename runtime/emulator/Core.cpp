@@ -55,6 +55,8 @@ absl::Status Core::bindHbm(absl::Span<const HbmBuffer> buffers) {
   return absl::OkStatus();
 }
 
+void Core::bindLoose(absl::Span<const LooseBuffer> buffers) { loose.assign(buffers.begin(), buffers.end()); }
+
 /// Poisons the columns that were written after `since`; they then have the version `now`.
 static void poisonWritten(Memory &memory, std::vector<uint64_t> &versions, uint64_t since, uint64_t now) {
   for (size_t begin = 0; begin < versions.size();) {
@@ -142,18 +144,27 @@ absl::StatusOr<View> Core::view(const isa::AP &ap, AccessMode access) const {
 }
 
 absl::StatusOr<View> Core::onChipView(const isa::AP &ap, const Memory &memory, uint8_t *const *origin) const {
-  if (ap.buffer != 0)
-    return invalidOperand(ap, absl::StrCat("expected an allocated address, but got buffer ", ap.buffer));
-  if (unsigned(ap.startPartition) + ap.partitions > memory.partitions())
-    return invalidOperand(ap, absl::StrCat("expected partitions below ", memory.partitions()));
+  uint32_t partitions = memory.partitions();
+  uint64_t bytes = memory.bytesPerPartition();
+  int64_t stride = memory.stride();
+  if (ap.buffer != 0) {
+    if (ap.buffer > loose.size())
+      return invalidOperand(ap, absl::StrCat("expected an allocated address, but got buffer ", ap.buffer));
+    const LooseBuffer &buffer = loose[ap.buffer - 1];
+    origin = &buffer.data;
+    partitions = buffer.partitions;
+    bytes = buffer.bytes;
+    stride = static_cast<int64_t>(buffer.bytes);
+  }
+  if (unsigned(ap.startPartition) + ap.partitions > partitions)
+    return invalidOperand(ap, absl::StrCat("expected partitions below ", partitions));
   Extent extent = extentOf(ap, ap.bytes());
-  if (Wide(ap.address) + extent.low < 0 || Wide(ap.address) + extent.high > Wide(memory.bytesPerPartition()))
-    return invalidOperand(ap, absl::StrCat("expected to stay inside the ", memory.bytesPerPartition(),
-                                           " bytes of a partition"));
+  if (Wide(ap.address) + extent.low < 0 || Wide(ap.address) + extent.high > Wide(bytes))
+    return invalidOperand(ap, absl::StrCat("expected to stay inside the ", bytes, " bytes of a partition"));
   View view = freePattern(ap);
   view.origin = origin;
-  view.partitionStride = memory.stride();
-  view.offset = int64_t(ap.address) + int64_t(ap.startPartition) * memory.stride();
+  view.partitionStride = stride;
+  view.offset = int64_t(ap.address) + int64_t(ap.startPartition) * stride;
   return view;
 }
 
@@ -190,7 +201,7 @@ static std::pair<uint64_t, uint64_t> columns(const View &view, int64_t memoryStr
 }
 
 void Core::markWritten(const View &view) {
-  if (view.space == isa::Space::HBM)
+  if (!isTracked(view))
     return;
   bool isPsum = view.space == isa::Space::PSUM;
   std::vector<uint64_t> &versions = isPsum ? psumVersions : sbufVersions;
@@ -201,7 +212,7 @@ void Core::markWritten(const View &view) {
 }
 
 uint64_t Core::version(const View &view) const {
-  if (view.space == isa::Space::HBM)
+  if (!isTracked(view))
     return 0;
   const std::vector<uint64_t> &versions = view.space == isa::Space::PSUM ? psumVersions : sbufVersions;
   auto [low, high] = columns(view, memory(view.space).stride());
@@ -229,7 +240,7 @@ template <typename Use> static bool forShadow(const View &view, const Memory &me
 }
 
 absl::Status Core::checkWritten(const View &view) const {
-  if (view.space == isa::Space::HBM)
+  if (!isTracked(view))
     return absl::OkStatus();
   bool isSbuf = view.space == isa::Space::SBUF;
   const std::vector<uint8_t> &shadow = isSbuf ? sbufShadow : psumShadow;
@@ -250,7 +261,7 @@ absl::Status Core::checkWritten(const View &view) const {
 }
 
 void Core::shadowWritten(const View &view) {
-  if (view.space == isa::Space::HBM)
+  if (!isTracked(view))
     return;
   std::vector<uint8_t> &shadow = view.space == isa::Space::SBUF ? sbufShadow : psumShadow;
   forShadow(view, view.space == isa::Space::SBUF ? sbuf : psum, [&](uint64_t index, uint32_t) {

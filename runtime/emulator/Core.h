@@ -57,6 +57,16 @@ public:
   absl::Status bindHbm(absl::Span<const HbmBuffer> buffers);
   uint64_t hbmBytes(uint32_t buffer) const { return declarations[buffer].bytes; }
 
+  /// Gives on-chip buffers that have no address yet host memory of their own, for evaluation before allocation: an
+  /// on-chip access pattern with buffer n > 0 then lies in buffers[n - 1], whose partitions are `bytes` apart. An
+  /// executable has none, so that its patterns must have addresses. Views made before are void.
+  struct LooseBuffer {
+    uint8_t *data = nullptr;
+    uint32_t partitions = 0;
+    uint64_t bytes = 0; ///< of one partition
+  };
+  void bindLoose(absl::Span<const LooseBuffer> buffers);
+
   /// SBUF or PSUM, for tests and for evaluation outside of an executable.
   const Memory &memory(isa::Space space) const { return space == isa::Space::PSUM ? psum : sbuf; }
 
@@ -86,6 +96,8 @@ public:
 private:
   Core(const isa::DeviceInfo &device, const CoreOptions &options, Memory sbuf, Memory psum);
   absl::StatusOr<View> onChipView(const isa::AP &ap, const Memory &memory, uint8_t *const *origin) const;
+  /// Whether versions and shadows are kept of what `view` shows: neither of HBM nor of loose buffers.
+  bool isTracked(const View &view) const { return view.origin == &sbufOrigin || view.origin == &psumOrigin; }
   absl::StatusOr<View> hbmView(const isa::AP &ap, AccessMode access) const;
 
   const isa::DeviceInfo &deviceInfo;
@@ -96,6 +108,7 @@ private:
   uint8_t *sbufOrigin, *psumOrigin;
   std::vector<HbmDeclaration> declarations;
   std::vector<uint8_t *> hbmOrigins;
+  std::vector<LooseBuffer> loose;
   /// One entry per kGranule bytes of a partition, all partitions together.
   std::vector<uint64_t> sbufVersions, psumVersions;
   uint64_t writeClock = 0, lastReset = 0;

@@ -87,6 +87,21 @@ std::optional<Stage> startStage(CommandLine &line, const std::string &file) {
   return stage;
 }
 
+std::shared_ptr<const exe::Executable> encodeInMemory(Compiler &compiler) {
+  mlir::FailureOr<exe::Executable> encoded = compiler.encode();
+  if (llvm::failed(encoded))
+    return nullptr;
+  // What runs needs its weights in memory.
+  auto weights = std::make_shared<std::vector<uint8_t>>(encoded->weights.bytes);
+  if (!weights->empty() && !encoded->weights.read(0, weights->data(), weights->size())) {
+    compiler.refuse("the weights cannot be read");
+    return nullptr;
+  }
+  encoded->weights.data = weights->data();
+  encoded->weights.owner = weights;
+  return std::make_shared<const exe::Executable>(std::move(*encoded));
+}
+
 int obtainExecutable(const std::string &file, std::optional<Stage> start, const CompileOptions &options, Built &built) {
   if (llvm::StringRef(file).ends_with(".trnx")) {
     absl::StatusOr<std::shared_ptr<const exe::Executable>> loaded = exe::loadExecutable(file);
@@ -103,20 +118,9 @@ int obtainExecutable(const std::string &file, std::optional<Stage> start, const 
     printProblems(file, compiler.problems());
     return exitCodeOf(compiler.failure());
   }
-  mlir::FailureOr<exe::Executable> encoded = compiler.encode();
+  built.executable = encodeInMemory(compiler);
   printProblems(file, compiler.problems());
-  if (llvm::failed(encoded))
-    return exitCodeOf(compiler.failure());
-  // What runs needs its weights in memory.
-  auto weights = std::make_shared<std::vector<uint8_t>>(encoded->weights.bytes);
-  if (!weights->empty() && !encoded->weights.read(0, weights->data(), weights->size())) {
-    printError("the weights of '" + file + "' cannot be read");
-    return kBadInput;
-  }
-  encoded->weights.data = weights->data();
-  encoded->weights.owner = weights;
-  built.executable = std::make_shared<const exe::Executable>(std::move(*encoded));
-  return kOk;
+  return built.executable ? kOk : exitCodeOf(compiler.failure());
 }
 
 } // namespace trn::driver

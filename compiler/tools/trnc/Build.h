@@ -22,6 +22,9 @@ void printError(const std::string &text);
 int exitCodeOf(Compiler::Failure failure);
 
 /// An executable and what keeps it alive.
+/// The executable of a module at stage `synced`, with its weights in memory; null with problems of the compiler.
+std::shared_ptr<const exe::Executable> encodeInMemory(Compiler &compiler);
+
 struct Built {
   std::unique_ptr<Compiler> compiler; ///< null when loaded from a file
   std::shared_ptr<const exe::Executable> executable;

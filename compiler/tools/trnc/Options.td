@@ -87,6 +87,8 @@ def stats : Switch<"stats", Commands<[run]>, "Print the modelled profile after t
 defm data : Value<"data", Commands<[verify]>, "FOLDER", "Folder with input_N.pb and output_N.pb">;
 defm expect : Value<"expect", Commands<[verify]>, "NAME=@FILE", "Expected value of an output; repeatable">;
 defm reference : Value<"reference", Commands<[bisect]>, "FILE.npz", "Every node's value (scripts/node_values.py)">;
+defm replace : Value<"replace", Commands<[bisect]>, "STAGE=@FILE.mlir",
+                     "Go on from this dump instead of what the compiler makes at the stage; repeatable">;
 defm rtol : Value<"rtol", Commands<[verify, bisect]>, "X", "Relative tolerance (default: 1e-3; bisect: 1e-4 of the largest value)">;
 defm atol : Value<"atol", Commands<[verify]>, "X", "Absolute tolerance (default: 1e-7)">;
 

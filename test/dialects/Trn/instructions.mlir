@@ -63,6 +63,8 @@ func.func @scheduled() {
 
 // CHECK: trn.global @x kind(input) io_name "x:0" : memref<2x8xf32, #trn.hbm>
 trn.global @x kind(input) io_name "x:0" : memref<2x8xf32, #trn.hbm>
+// CHECK: trn.global @ids kind(input) io_name "ids" host_type(i64) : memref<2x8xi32, #trn.hbm>
+trn.global @ids kind(input) io_name "ids" host_type(i64) : memref<2x8xi32, #trn.hbm>
 // CHECK: trn.global @w kind(weight) value(dense<1.000000e+00> : tensor<2x8xf32>) transforms([0]) : memref<2x8xf32, #trn.hbm>
 trn.global @w kind(weight) value(dense<1.0> : tensor<2x8xf32>) transforms([0]) : memref<2x8xf32, #trn.hbm>
 // CHECK-LABEL: func.func @globals

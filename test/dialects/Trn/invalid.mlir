@@ -204,6 +204,21 @@ trn.global @x kind(input) : memref<2x8xf32, #trn.sbuf>
 
 // -----
 
+// expected-error @+1 {{expected a 'host_type' that the device narrows to 'i16' (64-bit integers to 32 bits, i1 to a byte), but got 'i64'}}
+trn.global @x kind(input) host_type(i64) : memref<2x8xi16, #trn.hbm>
+
+// -----
+
+// expected-error @+1 {{expected 'host_type' for inputs and outputs only}}
+trn.global @x kind(weight) host_type(i64) value(dense<1> : tensor<2x8xi32>) : memref<2x8xi32, #trn.hbm>
+
+// -----
+
+// expected-error @+1 {{expected 'trn.model_macs' to be a count of type i64 on a module, but got -1 : i64}}
+module attributes {trn.model_macs = -1 : i64} {}
+
+// -----
+
 // expected-note @+1 {{the global is here}}
 trn.global @x kind(input) : memref<2x8xf32, #trn.hbm>
 func.func @get_global() {

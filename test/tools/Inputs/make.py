@@ -1,4 +1,4 @@
-"""Writes a model y = relu(a:0 + 1), an unsupported one, and tensors into a folder."""
+"""Writes a model y = relu(a:0 + 1), one of 64-bit integers and booleans, an unsupported one, and tensors into a folder."""
 import sys
 
 import numpy as np
@@ -18,6 +18,15 @@ def save(name, nodes):
 save("net", [helper.make_node("Add", ["a:0", "one"], ["sum"], name="add"),
              helper.make_node("Relu", ["sum"], ["y"], name="relu")])
 save("unknown", [helper.make_node("Mystery", ["a:0"], ["y"], name="mystery")])
+integers = helper.make_graph(
+    [helper.make_node("Add", ["ids", "two"], ["more"], name="more"),
+     helper.make_node("Less", ["ids", "two"], ["few"], name="few")],
+    "integers", [helper.make_tensor_value_info("ids", TensorProto.INT64, [2, 3])],
+    [helper.make_tensor_value_info("more", TensorProto.INT64, [2, 3]),
+     helper.make_tensor_value_info("few", TensorProto.BOOL, [2, 3])],
+    [numpy_helper.from_array(np.int64(2), "two")])
+onnx.save(helper.make_model(integers, opset_imports=[helper.make_opsetid("", 17)], ir_version=8),
+          f"{folder}/integers.onnx")
 rng = np.random.default_rng(0)
 np.save(f"{folder}/a.npy", rng.standard_normal((2, 3)).astype(np.float32))
 np.save(f"{folder}/wrong.npy", np.zeros((3, 2), np.float32))

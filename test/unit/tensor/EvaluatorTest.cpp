@@ -418,4 +418,126 @@ TEST_F(EvaluatorTest, ArgumentsMustFitTheSignature) {
   EXPECT_TRUE(run(source, {floats({1, 2}, {1, 2})}).empty());
   EXPECT_THAT(diagnostic, testing::HasSubstr("expected 'tensor<2xf32>' but got 'tensor<1x2xf32>'"));
 }
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// Loads x in two halves of a loop through views, doubles it on chip and stores it.
+TEST_F(EvaluatorTest, SelectedInstructionsRunOnViews) {
+  Tensor x = random({4, 6});
+  SmallVector<Tensor> results = run(R"(
+    trn.global @x kind(input) io_name "x" : memref<4x6xf32, #trn.hbm>
+    trn.global @y kind(output) io_name "y" : memref<4x6xf32, #trn.hbm>
+    func.func private @twice(%from: memref<4x6xf32, #trn.sbuf>, %to: memref<4x6xf32, #trn.sbuf>) {
+      trn.tensor_scalar outs(%to : memref<4x6xf32, #trn.sbuf>) ins(%from : memref<4x6xf32, #trn.sbuf>)
+        {op0 = #trn.alu<multiply>, operand0_imm = 2.0 : f32}
+      return
+    }
+    func.func @main() {
+      %c0 = arith.constant 0 : index
+      %c3 = arith.constant 3 : index
+      %c6 = arith.constant 6 : index
+      %x = trn.get_global @x : memref<4x6xf32, #trn.hbm>
+      %y = trn.get_global @y : memref<4x6xf32, #trn.hbm>
+      %a = memref.alloc() : memref<4x6xf32, #trn.sbuf>
+      %b = memref.alloc() : memref<4x6xf32, #trn.sbuf>
+      scf.for %i = %c0 to %c6 step %c3 {
+        %from = memref.subview %x[0, %i] [4, 3] [1, 1] : memref<4x6xf32, #trn.hbm> to memref<4x3xf32, strided<[6, 1], offset: ?>, #trn.hbm>
+        %to = memref.subview %a[0, %i] [4, 3] [1, 1] : memref<4x6xf32, #trn.sbuf> to memref<4x3xf32, strided<[6, 1], offset: ?>, #trn.sbuf>
+        trn.dma_copy outs(%to : memref<4x3xf32, strided<[6, 1], offset: ?>, #trn.sbuf>) ins(%from : memref<4x3xf32, strided<[6, 1], offset: ?>, #trn.hbm>)
+      }
+      func.call @twice(%a, %b) : (memref<4x6xf32, #trn.sbuf>, memref<4x6xf32, #trn.sbuf>) -> ()
+      trn.dma_copy outs(%y : memref<4x6xf32, #trn.hbm>) ins(%b : memref<4x6xf32, #trn.sbuf>)
+      return
+    })", {x});
+  ASSERT_EQ(results.size(), 1u) << diagnostic;
+  for (int64_t i = 0; i < x.elements(); ++i)
+    EXPECT_EQ(results[0].floatAt(i), 2 * x.floatAt(i)) << i;
+}
+
+/// A flat program; `addresses` of its two buffers, or none; `order`: the attributes that synchronise it.
+static std::string flatProgram(StringRef firstAddress, StringRef secondAddress) {
+  auto place = [](StringRef address) { return address.empty() ? std::string() : ("{address = " + address + " : i64}").str(); };
+  return R"(
+    trn.global @x kind(input) io_name "x" : memref<4x8xf32, #trn.hbm>
+    trn.global @y kind(output) io_name "y" : memref<4x8xf32, #trn.hbm>
+    func.func @main() {
+      %x = trn.get_global @x : memref<4x8xf32, #trn.hbm>
+      %y = trn.get_global @y : memref<4x8xf32, #trn.hbm>
+      %a = trn.alloc )" + place(firstAddress) + R"( : memref<4x8xf32, #trn.sbuf>
+      %b = trn.alloc )" + place(secondAddress) + R"( : memref<4x8xf32, #trn.sbuf>
+      trn.dma_copy outs(%a : memref<4x8xf32, #trn.sbuf>) ins(%x : memref<4x8xf32, #trn.hbm>)
+        {aps = [#trn.ap<count = 4, dims = [[1, 8]]>, #trn.ap<count = 4, dims = [[1, 8]], row_step = 8>], engine = #trn.engine<SP>}
+      trn.memset outs(%b : memref<4x8xf32, #trn.sbuf>) {aps = [#trn.ap<count = 4, dims = [[1, 8]]>], value = 7.0 : f32, engine = #trn.engine<POOL>}
+      trn.dma_copy outs(%y : memref<4x8xf32, #trn.hbm>) ins(%a : memref<4x8xf32, #trn.sbuf>)
+        {aps = [#trn.ap<count = 4, dims = [[1, 8]], row_step = 8>, #trn.ap<count = 4, dims = [[1, 8]]>], engine = #trn.engine<SP>}
+      return
+    })";
+}
+
+TEST_F(EvaluatorTest, BuffersWithoutAddressesAreApart) {
+  Tensor x = random({4, 8});
+  SmallVector<Tensor> results = run(flatProgram("", ""), {x});
+  ASSERT_EQ(results.size(), 1u) << diagnostic;
+  EXPECT_EQ(values(results[0]), values(x));
+}
+
+TEST_F(EvaluatorTest, OverlappingAddressesOverwriteEachOther) {
+  Tensor x = random({4, 8});
+  SmallVector<Tensor> results = run(flatProgram("0", "32"), {x});
+  ASSERT_EQ(results.size(), 1u) << diagnostic;
+  EXPECT_EQ(values(results[0]), values(x));
+  results = run(flatProgram("0", "16"), {x});
+  ASSERT_EQ(results.size(), 1u) << diagnostic;
+  for (int64_t i = 0; i < x.elements(); ++i)
+    EXPECT_EQ(results[0].floatAt(i), i % 8 < 4 ? x.floatAt(i) : 7.0f) << i;
+}
+
+/// Buffers are reported when they die, with their values, the time and the place of their last write.
+TEST_F(EvaluatorTest, DyingBuffersAreObserved) {
+  for (bool placed : {false, true}) {
+    Tensor x = random({4, 8});
+    std::vector<std::pair<uint64_t, std::vector<double>>> seen;
+    EvaluateOptions options;
+    options.bufferObserver = [&](const FinalBuffer &buffer) { seen.emplace_back(buffer.lastWrite, values(buffer.values)); };
+    run(placed ? flatProgram("64", "128") : flatProgram("", ""), {x}, options);
+    ASSERT_EQ(seen.size(), 2u) << diagnostic;
+    EXPECT_EQ(seen[0], std::make_pair(uint64_t(1), std::vector<double>(32, 7.0)));
+    EXPECT_EQ(seen[1], std::make_pair(uint64_t(0), values(x)));
+  }
+}
+
+/// At `synced` the queues run as far as the semaphores let them, whatever the order in the block.
+static std::string syncedProgram(unsigned awaited) {
+  return R"(
+    trn.global @y kind(output) io_name "y" : memref<4x8xf32, #trn.hbm>
+    func.func @main() {
+      %y = trn.get_global @y : memref<4x8xf32, #trn.hbm>
+      %a = trn.alloc {address = 0 : i64} : memref<4x8xf32, #trn.sbuf>
+      trn.dma_copy outs(%y : memref<4x8xf32, #trn.hbm>) ins(%a : memref<4x8xf32, #trn.sbuf>)
+        {aps = [#trn.ap<count = 4, dims = [[1, 8]], row_step = 8>, #trn.ap<count = 4, dims = [[1, 8]]>], engine = #trn.engine<ACT>, wait = #trn.wait<3, )" +
+         std::to_string(awaited) + R"(>}
+      trn.memset outs(%a : memref<4x8xf32, #trn.sbuf>) {aps = [#trn.ap<count = 4, dims = [[1, 8]]>], value = 7.0 : f32, engine = #trn.engine<POOL>, update = #trn.update<3, 1>}
+      return
+    })";
+}
+
+TEST_F(EvaluatorTest, SemaphoresOrderQueues) {
+  SmallVector<Tensor> results = run(syncedProgram(1), {});
+  ASSERT_EQ(results.size(), 1u) << diagnostic;
+  EXPECT_EQ(values(results[0]), std::vector<double>(32, 7.0));
+  EXPECT_TRUE(run(syncedProgram(2), {}).empty());
+  EXPECT_THAT(diagnostic, testing::HasSubstr("waits forever"));
+}
+
+TEST_F(EvaluatorTest, OperandsOutsideOfTheirBufferAreRefused) {
+  EXPECT_TRUE(run(R"(
+    func.func @main() {
+      %a = trn.alloc : memref<4x8xf32, #trn.sbuf>
+      trn.memset outs(%a : memref<4x8xf32, #trn.sbuf>) {aps = [#trn.ap<count = 4, offset = 4, dims = [[1, 8]]>], value = 7.0 : f32}
+      return
+    })", {}).empty());
+  EXPECT_THAT(diagnostic, testing::HasSubstr("expected to stay inside the 32 bytes of a partition"));
+}
+
 } // namespace

@@ -1,0 +1,322 @@
+//===- StageValues.cpp - what the module of a stage computes, by node -----===//
+#include "compiler/tools/trnc/StageValues.h"
+#include "compiler/Reference/Evaluator.h"
+#include "compiler/Weights/Constant.h"
+#include "compiler/tools/trnc/Compare.h"
+#include "dialects/Trn/TrnOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+namespace trn::driver {
+
+std::string readReferences(const std::string &path, References &references) {
+  absl::StatusOr<rt::TensorFile> read = rt::readTensorFile(path);
+  if (!read.ok())
+    return std::string(read.status().message());
+  references.file = std::move(*read);
+  for (const rt::HostTensor &tensor : references.file.tensors)
+    references.byValue[tensor.name] = &tensor;
+  auto nodes = references.byValue.find("__nodes__");
+  if (nodes == references.byValue.end())
+    return "'" + path + "' has no member '__nodes__'; write it with scripts/node_values.py";
+  const std::vector<uint8_t> &bytes = nodes->second->bytes;
+  llvm::Expected<llvm::json::Value> parsed =
+      llvm::json::parse(llvm::StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+  if (!parsed || !parsed->getAsObject()) {
+    llvm::consumeError(parsed.takeError());
+    return "'" + path + "': the member '__nodes__' is no JSON object";
+  }
+  for (const auto &[node, value] : *parsed->getAsObject())
+    if (auto at = references.byValue.find(value.getAsString().value_or("").str()); at != references.byValue.end())
+      references.byNode[node.str()] = at->second;
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+static std::vector<double> asDoubles(const Tensor &tensor) {
+  Tensor dense = tensor.dense();
+  std::vector<double> values(dense.elements());
+  bool real = isFloat(dense.storage());
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = real ? dense.floatAt(static_cast<int64_t>(i)) : static_cast<double>(dense.intAt(static_cast<int64_t>(i)));
+  return values;
+}
+
+/// The value of an input in the element type that it has at the stage: integers may have become narrower.
+static FailureOr<Tensor> inputOf(StringRef name, Type type, const References &references, Operation *op) {
+  auto shaped = cast<ShapedType>(type);
+  auto at = references.byValue.find(name.str());
+  if (at == references.byValue.end())
+    return op->emitError("the reference has no value of input '") << name << "'";
+  const rt::HostTensor &value = *at->second;
+  Type element = shaped.getElementType();
+  std::optional<Storage> storage = storageOf(element);
+  if (!storage || shaped.getShape() != llvm::ArrayRef<int64_t>(value.shape))
+    return op->emitError("input '") << name << "' of the reference does not have the shape of " << type;
+  bool isReal = value.type == rt::DataType::Float32 || value.type == rt::DataType::Float64 ||
+                value.type == rt::DataType::Float16 || value.type == rt::DataType::BFloat16;
+  uint64_t elements = static_cast<uint64_t>(shaped.getNumElements());
+  if (isReal == isFloat(*storage) && elements * byteSize(*storage) == value.bytes.size())
+    return Tensor::view(element, value.shape, nullptr, const_cast<uint8_t *>(value.bytes.data()), /*writable=*/false);
+  if (isReal || isFloat(*storage))
+    return op->emitError("input '") << name << "' of the reference does not have the element type of " << type;
+  std::vector<double> numbers = asDoubles(value);
+  Tensor result = Tensor::allocate(element, value.shape);
+  for (uint64_t i = 0; i < elements; ++i)
+    writeInteger(element, static_cast<int64_t>(numbers[i]), result.bytes() + i * byteSize(*storage));
+  return result;
+}
+
+/// One input or output of a module.
+struct Port {
+  std::string name;
+  Type type;
+  NodeOrigin node;
+};
+
+/// Arguments and results of @main, or the globals that have taken their place from `grouped` on.
+static void portsOf(func::FuncOp main, std::vector<Port> &inputs, std::vector<Port> &outputs) {
+  auto nameOf = [](StringAttr name) { return name ? name.str() : ""; };
+  for (BlockArgument argument : main.getArguments())
+    inputs.push_back({nameOf(main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name")),
+                      argument.getType(), originOf(argument.getLoc())});
+  Operation *terminator = main.getBody().front().getTerminator();
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    outputs.push_back({nameOf(main.getResultAttrOfType<StringAttr>(i, "onnx.name")), main.getResultTypes()[i],
+                       originOf(terminator->getOperand(i).getLoc())});
+  if (!inputs.empty() || !outputs.empty())
+    return;
+  for (ir::GlobalOp global : main->getParentOfType<ModuleOp>().getOps<ir::GlobalOp>())
+    if (global.getKind() != ir::GlobalKind::Weight)
+      (global.getKind() == ir::GlobalKind::Input ? inputs : outputs)
+          .push_back({global.getIoName().value_or("").str(), global.getMemRefType(), originOf(global.getLoc())});
+}
+
+/// Collects the results of operations: at `graph` and `tensor` those of @main; behind them, of calls, and at `grouped`
+/// also those inside of groups.
+static void observeTensors(Stage stage, func::FuncOp main, EvaluateOptions &options, StageValues &values) {
+  options.observer = [&values, stage, main = main.getOperation()](Operation *op, ArrayRef<Tensor> results) {
+    Operation *parent = op->getParentOp();
+    bool isInside = parent != main;
+    bool isWanted = stage <= Stage::Tensor ? !isInside
+                    : isInside             ? stage == Stage::Grouped && llvm::isa<linalg::LinalgOp>(op)
+                                           : llvm::isa<func::CallOp>(op);
+    if (!isWanted)
+      return;
+    for (const Tensor &result : results)
+      values.nodes.push_back({originOf(op->getLoc()), values.nodes.size(), isInside, op, result});
+  };
+}
+
+static void observeBuffers(EvaluateOptions &options, StageValues &values) {
+  options.bufferObserver = [&values](const FinalBuffer &buffer) {
+    values.nodes.push_back({originOf(buffer.lastWriter), buffer.lastWrite, false, nullptr, buffer.values});
+  };
+}
+
+FailureOr<StageValues> evaluateStage(Stage stage, ModuleOp module, const References &references,
+                                     const isa::DeviceInfo &device, bool withNodes) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return module.emitError("expected a function @main with a body");
+  std::vector<Port> inputs, outputs;
+  portsOf(main, inputs, outputs);
+  SmallVector<Tensor> arguments;
+  for (const Port &input : inputs) {
+    FailureOr<Tensor> argument = inputOf(input.name, input.type, references, module);
+    if (failed(argument))
+      return failure();
+    arguments.push_back(std::move(*argument));
+  }
+  StageValues values;
+  EvaluateOptions options;
+  options.device = &device;
+  if (withNodes && stage < Stage::Buffered)
+    observeTensors(stage, main, options, values);
+  else if (withNodes)
+    observeBuffers(options, values);
+  FailureOr<SmallVector<Tensor>> results = evaluate(main, arguments, options);
+  if (failed(results))
+    return failure();
+  for (auto [port, result] : llvm::zip_equal(outputs, *results)) {
+    values.outputs[port.name] = asDoubles(result);
+    values.outputNodes[port.name] = port.node;
+  }
+  llvm::sort(values.nodes, [](const NodeValue &a, const NodeValue &b) { return a.order < b.order; });
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+double relativeError(ArrayRef<double> got, ArrayRef<double> want) {
+  double worst = 0, largest = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    if (std::isfinite(want[i]))
+      largest = std::fmax(largest, std::fabs(want[i]));
+    double difference = std::fabs(got[i] - want[i]);
+    if (got[i] != want[i] && !(std::isnan(got[i]) && std::isnan(want[i])))
+      worst = std::isfinite(difference) ? std::fmax(worst, difference) : INFINITY;
+  }
+  return worst == 0 ? 0 : largest == 0 ? worst : worst / largest;
+}
+
+/// The same, of values whose elements may be in another order.
+static double orderFreeError(std::vector<double> got, std::vector<double> want) {
+  double inOrder = relativeError(got, want);
+  if (inOrder < 1e-6)
+    return inOrder;
+  llvm::sort(got);
+  llvm::sort(want);
+  return std::fmin(inOrder, relativeError(got, want));
+}
+
+/// Whether each of `want` has a value of its own in `got`, which may hold more (padding).
+static bool areContained(std::vector<double> want, std::vector<double> got, double tolerance) {
+  llvm::erase_if(want, [](double value) { return !std::isfinite(value); });
+  llvm::erase_if(got, [](double value) { return !std::isfinite(value); });
+  double largest = 0;
+  for (double value : want)
+    largest = std::fmax(largest, std::fabs(value));
+  double allowed = tolerance * (largest == 0 ? 1 : largest);
+  llvm::sort(want);
+  llvm::sort(got);
+  // The smallest free value that is near enough leaves the most for the others.
+  size_t next = 0;
+  for (double value : want) {
+    while (next < got.size() && got[next] < value - allowed)
+      ++next;
+    if (next == got.size() || got[next] > value + allowed)
+      return false;
+    ++next;
+  }
+  return true;
+}
+
+std::optional<Difference> wrongOutput(const StageValues &values, const References &references, double tolerance) {
+  for (const auto &[name, got] : values.outputs) {
+    auto want = references.byValue.find(name);
+    if (want == references.byValue.end())
+      continue;
+    bool sameSize = static_cast<size_t>(want->second->elements()) == got.size();
+    double error = sameSize ? relativeError(got, driver::asDoubles(*want->second)) : INFINITY;
+    if (!(error <= tolerance))
+      return Difference{values.outputNodes.at(name), name, error};
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Naming
+//===----------------------------------------------------------------------===//
+
+/// Nodes whose last scalar operation has moved into the structured operation of another node: what is left under
+/// their name is no value of the model.
+static llvm::StringSet<> absorbedNodes(func::FuncOp main) {
+  llvm::StringMap<bool> isAbsorbed; // in program order, so that the last operation of a node decides
+  main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    std::string node = originOf(op->getLoc()).node;
+    auto structured = op->getParentOfType<linalg::LinalgOp>();
+    if (!node.empty() && op->getNumResults() > 0)
+      isAbsorbed[node] = structured && originOf(structured->getLoc()).node != node;
+  });
+  llvm::StringSet<> absorbed;
+  for (const auto &entry : isAbsorbed)
+    if (entry.second)
+      absorbed.insert(entry.first());
+  return absorbed;
+}
+
+std::optional<Difference> wrongNode(Stage stage, const StageValues &values, const References &references,
+                                    double tolerance) {
+  if (values.nodes.empty())
+    return std::nullopt;
+  llvm::StringSet<> absorbed = absorbedNodes(values.nodes.front().op->getParentOfType<func::FuncOp>());
+  // Movement is folded away from `tensor` on, so that a value's elements may be in another order.
+  enum class State { Unknown, Right, Wrong };
+  llvm::DenseMap<Operation *, std::pair<State, double>> states;
+  std::map<std::string, Operation *> last; // a node may have become several operations: its value is the last of its size
+  for (const NodeValue &value : values.nodes) {
+    auto want = references.byNode.find(value.node.node);
+    if (want == references.byNode.end() || absorbed.contains(value.node.node) || value.op->getNumResults() != 1 ||
+        value.values.elements() != want->second->elements())
+      continue;
+    auto [previous, isNew] = last.try_emplace(value.node.node, value.op);
+    if (!isNew)
+      states.erase(std::exchange(previous->second, value.op));
+    std::vector<double> got = asDoubles(value.values), expected = driver::asDoubles(*want->second);
+    double error = stage < Stage::Tensor ? relativeError(got, expected) : orderFreeError(std::move(got), std::move(expected));
+    states[value.op] = {error <= tolerance ? State::Right : State::Wrong, error};
+  }
+  // Backwards: a wrong value is excused when all that is computed from it is right.
+  llvm::DenseMap<Operation *, bool> isExcused;
+  for (const NodeValue &value : llvm::reverse(values.nodes)) {
+    if (isExcused.count(value.op))
+      continue;
+    bool excused = !value.op->use_empty();
+    for (Operation *user : value.op->getUsers()) {
+      auto state = states.find(user);
+      bool isRight = state != states.end() && state->second.first == State::Right;
+      excused &= isRight || isExcused.lookup(user);
+    }
+    isExcused[value.op] = excused;
+  }
+  for (const NodeValue &value : values.nodes) {
+    auto state = states.find(value.op);
+    if (state != states.end() && state->second.first == State::Wrong && !isExcused.lookup(value.op))
+      return Difference{value.node, "", state->second.second};
+  }
+  return std::nullopt;
+}
+
+/// What is compared elementwise: the same shape.
+static bool hasShapeOf(const NodeValue &a, const NodeValue &b) { return a.values.shape() == b.values.shape(); }
+
+/// Like relativeError, but elements that are unset in `want` do not count.
+static double errorOfSetElements(std::vector<double> got, const std::vector<double> &want) {
+  for (size_t i = 0; i < want.size(); ++i)
+    if (std::isnan(want[i]))
+      got[i] = want[i];
+  return relativeError(got, want);
+}
+
+std::optional<Difference> wrongNode(const StageValues &before, Stage stage, const StageValues &values,
+                                    double tolerance) {
+  llvm::StringMap<std::vector<const NodeValue *>> byNode;
+  for (const NodeValue &value : values.nodes)
+    byNode[value.node.node].push_back(&value);
+  for (const NodeValue &good : before.nodes) {
+    if (good.node.node.empty() || (good.isInside && stage != Stage::Grouped))
+      continue;
+    std::vector<double> want = asDoubles(good.values);
+    bool isComparable = false, isFound = false;
+    double best = INFINITY;
+    for (const NodeValue *candidate : byNode.lookup(good.node.node)) {
+      if (hasShapeOf(good, *candidate)) {
+        best = std::fmin(best, errorOfSetElements(asDoubles(candidate->values), want));
+        isComparable = true;
+        isFound = best <= tolerance;
+      } else if (stage == Stage::Grouped && candidate->values.elements() >= good.values.elements()) {
+        isComparable = true;
+        isFound = areContained(want, asDoubles(candidate->values), tolerance);
+      }
+      if (isFound)
+        break;
+    }
+    if (isComparable && !isFound)
+      return Difference{good.node, "", std::isinf(best) ? std::nullopt : std::optional<double>(best)};
+  }
+  return std::nullopt;
+}
+
+} // namespace trn::driver
