@@ -1,6 +1,7 @@
 //===- Compiler.cpp - from a file to an executable, stage by stage --------===//
 #include "compiler/Pipeline/Compiler.h"
 #include "compiler/Import/Import.h"
+#include "compiler/Pipeline/DeviceMemory.h"
 #include "compiler/Pipeline/ModelWork.h"
 #include "compiler/Support/Register.h"
 #include "passes/Buffer/BufferedContract.h"
@@ -294,6 +295,16 @@ LogicalResult Compiler::advance(Stage stage) {
       return fail(Failure::Internal);
     }
     stage_ = next;
+    if (next == Stage::Graph) {
+      std::optional<std::string> memory = exceedsDeviceMemory(*module_, *device);
+      std::optional<std::string> format = exceedsExecutableFormat(*module_);
+      if (memory)
+        error(*memory, "use smaller sizes, or another --target");
+      if (format)
+        error(*format, "reshape it in the model");
+      if (memory || format)
+        return fail(Failure::Unsupported);
+    }
     if (next == Stage::Tensor)
       setModelMacs(*module_);
     if (next == Stage::Tensor && options_.embedIr) {

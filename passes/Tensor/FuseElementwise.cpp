@@ -44,6 +44,13 @@ static bool isWorthRepeating(linalg::LinalgOp op, unsigned maxOps) {
   return isCheap(op, maxOps) && countFullInputs(op) <= 1 && llvm::all_of(op->getUsers(), isMap);
 }
 
+/// True if the body of both maps together stays small enough. Each fusion copies the whole body, so that a chain of
+/// thousands of operations would cost its square; what is not fused here still becomes one group.
+static bool staysSmall(linalg::LinalgOp producer, linalg::LinalgOp consumer, unsigned maxOps) {
+  return producer.getBlock()->getOperations().size() + consumer.getBlock()->getOperations().size() <= maxOps &&
+         producer.getNumDpsInputs() + consumer.getNumDpsInputs() <= maxOps;
+}
+
 namespace {
 class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
   using FuseElementwisePassBase::FuseElementwisePassBase;
@@ -54,7 +61,8 @@ class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
       if (!producer || !isMap(producer) || !isMap(consumer))
         return false;
       auto map = cast<linalg::LinalgOp>(producer);
-      return producer->getNumResults() == 1 && (producer->hasOneUse() || isWorthRepeating(map, maxCheapOps));
+      return producer->getNumResults() == 1 && staysSmall(map, cast<linalg::LinalgOp>(consumer), maxBodyOps) &&
+             (producer->hasOneUse() || isWorthRepeating(map, maxCheapOps));
     };
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, fuses);

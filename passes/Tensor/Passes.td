@@ -153,7 +153,9 @@ def FuseElementwisePass : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"
     **Not done**: fusing producers of several results; duplicating work that is not cheap.
   }];
   let options = [Option<"maxCheapOps", "max-cheap-ops", "unsigned", "2",
-                        "scalar operations that may be computed twice (an affine scale and shift)">];
+                        "scalar operations that may be computed twice (an affine scale and shift)">,
+                 Option<"maxBodyOps", "max-body-ops", "unsigned", "256",
+                        "scalar operations, and inputs, of one map: fusing costs their square">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 

@@ -167,20 +167,26 @@ private:
     });
   }
 
-  /// Whether anything written into `empty` leaves the group.
-  bool destinationEscapes(Value value, size_t group) const {
-    if (escapes(value, group))
-      return true;
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      bool writes = false;
-      if (auto destination = dyn_cast<DestinationStyleOpInterface>(user))
-        writes = destination.isDpsInit(&use);
-      if (llvm::isa<tensor::InsertSliceOp>(user))
-        writes = use.getOperandNumber() == 1;
-      bool views = plan.groupOf(user) < 0 && isSunkIntoGroups(user);
-      if ((writes || views) && user->getNumResults() == 1 && destinationEscapes(user->getResult(0), group))
+  /// Whether anything written into `empty` leaves the group. A large model writes thousands of pieces one into the
+  /// other, so the chain is followed with a list and each value once.
+  bool destinationEscapes(Value empty, size_t group) const {
+    SmallVector<Value> pending{empty};
+    llvm::SmallDenseSet<Value, 8> seen{empty};
+    while (!pending.empty()) {
+      Value value = pending.pop_back_val();
+      if (escapes(value, group))
         return true;
+      for (OpOperand &use : value.getUses()) {
+        Operation *user = use.getOwner();
+        bool writes = false;
+        if (auto destination = dyn_cast<DestinationStyleOpInterface>(user))
+          writes = destination.isDpsInit(&use);
+        if (llvm::isa<tensor::InsertSliceOp>(user))
+          writes = use.getOperandNumber() == 1;
+        bool views = plan.groupOf(user) < 0 && isSunkIntoGroups(user);
+        if ((writes || views) && user->getNumResults() == 1 && seen.insert(user->getResult(0)).second)
+          pending.push_back(user->getResult(0));
+      }
     }
     return false;
   }

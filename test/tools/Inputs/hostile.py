@@ -1,0 +1,131 @@
+"""Compiles models that are broken, absurd or built to hurt, and asserts exit code, message and bounded effort of each.
+
+usage: hostile.py FOLDER   (an empty folder for the models; trnc on the PATH)
+
+Every case ends within 30 s and 4 GB of address space, with the documented exit code and
+a message that names the cause; none ends by a signal.
+"""
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+FLOAT, DOUBLE = TensorProto.FLOAT, TensorProto.DOUBLE
+node = helper.make_node
+cases = []
+
+
+def case(name, code, message, nodes, inputs, outputs=(("y", FLOAT, None),), constants=(), functions=()):
+    """A model with named inputs and outputs (name, type, shape) and what becomes of it."""
+    def values(specs):
+        return [helper.make_tensor_value_info(*spec) for spec in specs]
+
+    tensors = [c if isinstance(c, TensorProto) else numpy_helper.from_array(c[1], c[0]) for c in constants]
+    graph = helper.make_graph(nodes, name, values(inputs), values(outputs), tensors)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    cases.append((name, code, message, helper.make_model(graph, opset_imports=opsets, ir_version=9, functions=functions)))
+
+
+def relu(name, code, message, shape, dtype=FLOAT):
+    case(name, code, message, [node("Relu", ["a"], ["y"])], [("a", dtype, shape)], [("y", dtype, shape)])
+
+
+def sizes(*numbers):
+    return ("s", np.array(numbers, np.int64))
+
+
+def external(name, code, message, location, offset=None, length=None):
+    tensor = TensorProto(name="w", data_type=FLOAT, dims=[4], data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", location), ("offset", offset), ("length", length)):
+        if value is not None:
+            tensor.external_data.add(key=key, value=str(value))
+    case(name, code, message, [node("Add", ["a", "w"], ["y"])], [("a", FLOAT, [4])], constants=[tensor])
+
+
+def convolution(name, message, **attributes):
+    case(name, 2, message, [node("Conv", ["a", "w"], ["y"], **attributes)], [("a", FLOAT, [1, 1, 8, 8])],
+         constants=[("w", np.ones((1, 1, 3, 3), np.float32))])
+
+
+# Sizes: products that overflow, tensors that no device holds.
+relu("square", 1, "expected at most 12884901888 bytes, the memory of a core of trn2, but got 34359738368", [65536, 65536])
+relu("wraps", 2, "at most 2^40 elements but got 1099511627776x1099511627776", [1 << 40, 1 << 40])
+relu("wraps-late", 2, "at most 2^40 elements but got 2097152x2097152x2097152", [1 << 21] * 3)
+relu("largest", 2, "at most 2^40 elements but got 9223372036854775807", [(1 << 63) - 1])
+relu("negative", 1, "the sizes of these inputs are not bound: 'a'", [-5, 2])
+relu("empty", 1, "tensors of size 0 are not supported yet", [0, 2])
+relu("deep-rank", 2, "expected at most 64 dimensions of input 'a'", [1] * 300)
+relu("rank-nine", 1, "input 'a': expected at most 8 dimensions but got 9", [2] * 9)
+relu("rank-zero", 0, "", [])
+relu("double", 1, "64-bit floats are not supported", [2, 3], DOUBLE)
+case("square-product", 1, "the memory of a core of trn2", [node("MatMul", ["a", "a"], ["y"])], [("a", FLOAT, [65536, 65536])])
+case("expand", 1, "the memory of a core of trn2", [node("Expand", ["a", "s"], ["y"])], [("a", FLOAT, [1])],
+     constants=[sizes(1 << 35)])
+case("tile", 1, "at most 2^40 elements", [node("Tile", ["a", "s"], ["y"])], [("a", FLOAT, [4])], constants=[sizes(1 << 60)])
+case("pad", 1, "expected pads below 2^40", [node("Pad", ["a", "s"], ["y"])], [("a", FLOAT, [4])],
+     constants=[sizes(1 << 62, 1 << 62)])
+# A constant of 600 MB takes a few bytes: it stays one value.
+case("splat", 0, "", [node("ConstantOfShape", ["s"], ["c"], value=helper.make_tensor("v", FLOAT, [1], [2.0])),
+                      node("ReduceSum", ["c"], ["r"], keepdims=1), node("Mul", ["a", "r"], ["y"])],
+     [("a", FLOAT, [1])], constants=[sizes(150_000_000)])
+# Windows.
+convolution("far-pads", "expected 'pads'", pads=[1 << 40] * 4)
+convolution("no-stride", "expected 'strides' of at least 1 but got 0", strides=[0, 0])
+convolution("no-group", "expected 'group' to divide 1 output channels but got 0", group=0)
+# Graphs.
+case("cycle", 2, "depend on its own outputs", [node("Add", ["a", "y"], ["b"]), node("Relu", ["b"], ["y"])], [("a", FLOAT, [2])])
+case("two-values", 2, "value 'y' is defined twice", [node("Relu", ["a"], ["y"]), node("Relu", ["a"], ["y"])], [("a", FLOAT, [2])])
+case("two-inputs", 2, "input 'a' is defined twice", [node("Relu", ["a"], ["y"])], [("a", FLOAT, [2]), ("a", FLOAT, [2])])
+case("two-outputs", 2, "output 'y' is defined twice", [node("Relu", ["a"], ["y"])], [("a", FLOAT, [2])],
+     [("y", FLOAT, [2]), ("y", FLOAT, [2])])
+case("no-output", 2, "the model has no outputs", [node("Relu", ["a"], ["y"])], [("a", FLOAT, [2])], [])
+case("only-a-name", 0, "", [], [("a", FLOAT, [2])], [("a", FLOAT, [2])])
+case("recursion", 2, "is 'f' recursive?", [node("f", ["a"], ["y"], domain="local")], [("a", FLOAT, [2])],
+     functions=[helper.make_function("local", "f", ["x"], ["z"], [node("f", ["x"], ["z"], domain="local")],
+                                     [helper.make_opsetid("local", 1)])])
+case("long-name", 0, "", [node("Relu", ["a"], ["y"], name="x" * 100000)], [("a", FLOAT, [2])])
+# Long chains and wide nodes take time in proportion to their length.
+case("chain", 0, "", [node("Sin", [f"v{i}"], [f"v{i + 1}"]) for i in range(5000)], [("v0", FLOAT, [2])], [("v5000", FLOAT, [2])])
+case("wide", 0, "", [node("Sum", ["a"] * 8000, ["y"])], [("a", FLOAT, [2])])
+# External data.
+external("inside", 0, "", "w.bin")
+external("above", 2, "inside the model's folder but got '../w.bin'", "../w.bin")
+external("absolute", 2, "at a relative path but got '/etc/passwd'", "/etc/passwd")
+external("link", 2, "a link out of the model's folder", "link.bin")
+external("folder", 2, "external data '.'", ".")
+external("missing", 2, "there is no such file", "nowhere.bin")
+external("unnamed", 2, "at a relative path but got ''", "")
+external("cut", 2, "expected 16 bytes of data for its shape but got 8", "w.bin", 8)
+external("far-offset", 2, "expected external data inside 'w.bin' (16 bytes)", "w.bin", 1 << 63)
+external("negative-offset", 2, "expected a number for 'offset'", "w.bin", -1)
+external("far-length", 2, "expected external data inside 'w.bin' (16 bytes)", "w.bin", 0, 1 << 62)
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    (folder / "w.bin").write_bytes(bytes(16))
+    os.symlink("/etc/passwd", folder / "link.bin")
+    limit = 4 << 30
+    wrong = []
+    for name, code, message, model in cases:
+        path = folder / f"{name}.onnx"
+        path.write_bytes(model.SerializeToString())
+        try:
+            done = subprocess.run(["trnc", "compile", str(path), "-o", str(folder / "out.trnx"), "--quiet"], text=True,
+                                  capture_output=True, timeout=30, check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        except subprocess.TimeoutExpired:
+            wrong.append(f"{name}: no end after 30 s")
+            continue
+        if done.returncode != code or message not in done.stderr:
+            wrong.append(f"{name}: expected exit code {code} and '{message}' but got {done.returncode}: {done.stderr[:400]}")
+    print(f"{len(cases)} models, {len(wrong)} wrong")
+    sys.exit("\n".join(wrong) if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
