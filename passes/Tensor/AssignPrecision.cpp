@@ -36,6 +36,20 @@ static bool isContraction(linalg::GenericOp op) {
   return (sum.getLhs() == out || sum.getRhs() == out) && product.getDefiningOp<arith::MulFOp>();
 }
 
+/// Slices, reshapes, transposes, pads and concatenations hold what their source holds.
+static bool isMovement(Operation *op) {
+  return llvm::isa_and_nonnull<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CollapseShapeOp,
+                               tensor::ExpandShapeOp, tensor::PadOp, tensor::ConcatOp, linalg::TransposeOp>(op);
+}
+
+/// True when sums of products are all that reads the value, or what moves it.
+static bool isOnlyMultiplied(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    return generic ? isContraction(generic) : isMovement(user) && isOnlyMultiplied(user->getResult(0));
+  });
+}
+
 namespace {
 class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
   using AssignPrecisionPassBase::AssignPrecisionPassBase;
@@ -87,10 +101,19 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
       assignMovement(op);
   }
 
-  /// The value in the narrow type, by a map right before `user`; one per value.
+  /// The value in the narrow type, by a map right behind it; one per value. What is moved and then only multiplied is
+  /// rounded before it moves: half the bytes move, and the map fuses with what computed the value.
   Value castOf(Value value, Operation *user) {
     if (Value known = casts.lookup(value))
       return known;
+    if (Operation *movement = value.getDefiningOp(); isMovement(movement) && isOnlyMultiplied(value)) {
+      OpBuilder b(movement->getContext());
+      b.setInsertionPointAfter(movement);
+      Operation *moved = b.clone(*movement);
+      inserted.insert(moved);
+      narrowMovement(moved);
+      return casts[value] = moved->getResult(0);
+    }
     // Behind the definition, so that every later user can have it.
     LinalgBuilder b(user->getLoc(), user->getContext());
     b.setInsertionPointAfterValue(value);
@@ -159,14 +182,13 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
     }
   }
 
-  /// Slices, reshapes, transposes, pads and concatenations hold what their source holds.
   void assignMovement(Operation *op) {
-    if (!llvm::isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
-                   tensor::PadOp, tensor::ConcatOp, linalg::TransposeOp>(op))
-      return;
-    bool anyNarrow = llvm::any_of(op->getOperands(), [&](Value operand) { return holds(operand, narrow); });
-    if (!anyNarrow)
-      return;
+    if (isMovement(op) && llvm::any_of(op->getOperands(), [&](Value operand) { return holds(operand, narrow); }))
+      narrowMovement(op);
+  }
+
+  /// The same movement of narrow elements.
+  void narrowMovement(Operation *op) {
     ImplicitLocOpBuilder b(op->getLoc(), op);
     for (OpOperand &operand : op->getOpOperands()) {
       if (!holds(operand.get(), wide))

@@ -40,3 +40,48 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {
   } -> tensor<4x2xf32>
   return %1 : tensor<4x2xf32>
 }
+
+// What is padded and then only multiplied is rounded first: the pad moves 2-byte elements, and the cast can fuse with
+// the map that made the value. A value that something else reads too stays f32, and is rounded behind the pad.
+#window = affine_map<(i, j, k, l) -> (l, i + k)>
+#kernel = affine_map<(i, j, k, l) -> (k, l, j)>
+#out = affine_map<(i, j, k, l) -> (i, j)>
+#line = affine_map<(i, j) -> (i, j)>
+// MATMULT-LABEL: func.func @padded
+// MATMULT:         %[[X:.*]] = linalg.generic {{.*}} ins(%arg0 : tensor<4x8xf32>) outs(%{{.*}} : tensor<4x8xbf16>)
+// MATMULT:         %[[P:.*]] = tensor.pad %[[X]] low[0, 1] high[0, 1]
+// MATMULT:           arith.truncf %{{.*}} : f32 to bf16
+// MATMULT:         tensor<4x8xbf16> to tensor<4x10xbf16>
+// MATMULT:         %[[Y:.*]] = tensor.pad %arg2 low[0, 1] high[0, 1]
+// MATMULT:         tensor<4x8xf32> to tensor<4x10xf32>
+// MATMULT:         %[[Q:.*]] = linalg.generic {{.*}} ins(%[[Y]] : tensor<4x10xf32>) outs(%{{.*}} : tensor<4x10xbf16>)
+// MATMULT:         linalg.generic {{.*}} ins(%[[P]], %{{.*}} : tensor<4x10xbf16>, tensor<3x4x2xbf16>)
+// MATMULT:         linalg.generic {{.*}} ins(%[[Q]], %{{.*}} : tensor<4x10xbf16>, tensor<3x4x2xbf16>)
+func.func @padded(%x: tensor<4x8xf32>, %w: tensor<3x4x2xf32>, %y: tensor<4x8xf32>) -> (tensor<8x2xf32>, tensor<8x2xf32>, tensor<4x10xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x8xf32> to tensor<4x10xf32>
+  %q = tensor.pad %y low[0, 1] high[0, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x8xf32> to tensor<4x10xf32>
+  %e = tensor.empty() : tensor<8x2xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x2xf32>) -> tensor<8x2xf32>
+  %0 = linalg.generic {indexing_maps = [#window, #kernel, #out], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %w : tensor<4x10xf32>, tensor<3x4x2xf32>) outs(%f : tensor<8x2xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<8x2xf32>
+  %1 = linalg.generic {indexing_maps = [#window, #kernel, #out], iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%q, %w : tensor<4x10xf32>, tensor<3x4x2xf32>) outs(%f : tensor<8x2xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %m = arith.mulf %l, %r : f32
+    %s = arith.addf %o, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<8x2xf32>
+  return %0, %1, %q : tensor<8x2xf32>, tensor<8x2xf32>, tensor<4x10xf32>
+}
