@@ -175,7 +175,9 @@ static FailureOr<Value> lowerLRN(onnx::LRNOp op, LinalgBuilder &b) {
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   low[1] = (size - 1) / 2;
   high[1] = size - 1 - low[1];
-  Value padded = b.pad(x, low, high, scalarConstant(b, wide, 0));
+  // Squared once, not once per neighbour.
+  Value squares = b.mapLike(x, squared);
+  Value padded = b.pad(squares, low, high, scalarConstant(b, wide, 0));
   // Iterators: the result's, then the neighbour.
   SmallVector<AffineExpr> exprs;
   for (int64_t dim = 0; dim < rank; ++dim)
@@ -185,7 +187,7 @@ static FailureOr<Value> lowerLRN(onnx::LRNOp op, LinalgBuilder &b) {
   iterators.back() = utils::IteratorType::reduction;
   SmallVector<int64_t> result = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   Value sum = b.reduce(padded, {AffineMap::get(rank + 1, 0, exprs, b.getContext()), b.dims(rank + 1, result)},
-                       iterators, shapeOf(x), wide, Reduction::Sum, squared, size);
+                       iterators, shapeOf(x), wide, Reduction::Sum, itself, size);
   Value y = b.map({x, sum}, shapeOf(x), wide, [&](Builder1 &b, ValueRange e) {
     Value base = add(b, mul(b, e[1], number(b, e[1], alpha)), number(b, e[1], bias));
     return mul(b, e[0], math::PowFOp::create(b, base, number(b, base, -beta)));

@@ -49,3 +49,18 @@ func.func @weight() -> tensor<4xf32> {
   %w = onnx.weight dense<1.0> : tensor<4xf32>
   return %w : tensor<4xf32>
 }
+
+// Elements are squared once, in front of the windows, not once per window that they are in.
+// CHECK-LABEL: func.func @neighbours
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel"]
+// CHECK: arith.mulf
+// CHECK: tensor.pad
+// CHECK: linalg.generic {{.*}}"reduction"]
+// CHECK-NOT: arith.mulf
+// CHECK: arith.addf
+// CHECK-NOT: "reduction"
+// CHECK: return
+func.func @neighbours(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+  %y = onnx.LRN(%x) {size = 5 : i64} : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+  return %y : tensor<1x8x4x4xf32>
+}
