@@ -17,11 +17,14 @@ if [ "$part" = all ] || [ "$part" = unit ]; then
   ctest --test-dir build/release --output-on-failure --parallel "$jobs" --no-tests=error
 fi
 if [ "$part" = all ] || [ "$part" = asan ]; then
-  # What reads files that others wrote, with the address and undefined-behaviour sanitizers, over thousands of damaged ones.
-  hostile=(tensor-file-test executable-file-test runtime-api-test)
-  build asan "${hostile[@]}"
+  # What reads files that others wrote, with the address and undefined-behaviour sanitizers: its unit tests, the inputs
+  # that once failed, and a few seconds of fuzzing each.
+  hostile=(tensor-file-test executable-file-test runtime-api-test import-test)
+  fuzzed=(tensor-fuzz executable-fuzz import-fuzz)
+  build asan "${hostile[@]}" "${fuzzed[@]}"
   step "readers of files under the sanitizers"; done_steps
   for program in "${hostile[@]}"; do "build/asan/test/$program" --gtest_brief=1; done
+  .venv/bin/python test/fuzz/run.py --seconds 15 --only "${fuzzed[@]}"
 fi
 if [ "$part" = all ] || [ "$part" = lit ]; then
   step "IR and tool tests"; done_steps
@@ -35,4 +38,5 @@ fi
 if [ "$part" = all ] || [ "$part" = models ]; then
   step "model tests"; done_steps
   .venv/bin/python test/models/run.py --build build/release
+  .venv/bin/python test/models/host_paths.py --build build/release
 fi

@@ -16,8 +16,10 @@
 
 namespace trn::rt {
 
-// What a user can ask for; the model of AMX is for tests.
+// What is chosen among, slowest first; the model of AMX runs only where a test names it.
 static constexpr HostPath kPaths[] = {HostPath::Scalar, HostPath::Avx2, HostPath::Avx512, HostPath::Amx};
+static constexpr HostPath kNamed[] = {HostPath::Scalar, HostPath::Avx2, HostPath::Avx512, HostPath::Amx,
+                                      HostPath::AmxModel};
 
 const char *name(HostPath path) {
   switch (path) {
@@ -92,7 +94,7 @@ static std::vector<std::string> supportedNames() {
 }
 
 absl::StatusOr<HostPath> parseHostPath(absl::string_view text) {
-  for (HostPath path : kPaths) {
+  for (HostPath path : kNamed) {
     if (text != name(path))
       continue;
     if (isSupported(path))

@@ -11,10 +11,10 @@
 
 namespace trn::rt {
 
-/// AmxModel is the AMX path with the matrix unit in plain loops: a test of its packing, never chosen.
+/// AmxModel is the AMX path with the matrix unit in plain loops: a test of its packing, never chosen unless named.
 enum class HostPath { Scalar, Avx2, Avx512, Amx, AmxModel };
 
-/// "scalar", "avx2", "avx512", "amx".
+/// "scalar", "avx2", "avx512", "amx", "amx_model".
 const char *name(HostPath path);
 
 /// True if this processor and operating system can run `path`. For AMX this asks Linux for permission to use the tile

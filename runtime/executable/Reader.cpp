@@ -65,6 +65,9 @@ const char *const kNames[] = {
 #undef TRN_SECTION
 };
 
+/// Does the section have bytes in the file? What offset and size of the others say means nothing.
+bool isInFile(const Elf64_Shdr &header) { return header.sh_type != SHT_NULL && header.sh_type != SHT_NOBITS; }
+
 absl::Status Reader::readSections() {
   Elf64_Ehdr elf;
   if (bytes_.size() < sizeof elf || std::memcmp(bytes_.data(), ELFMAG, SELFMAG))
@@ -78,17 +81,19 @@ absl::Status Reader::readSections() {
   std::vector<Elf64_Shdr> headers(elf.e_shnum);
   std::memcpy(headers.data(), bytes_.data() + elf.e_shoff, headers.size() * sizeof(Elf64_Shdr));
   for (const Elf64_Shdr &header : headers)
-    if (header.sh_type != SHT_NULL && header.sh_type != SHT_NOBITS &&
+    if (isInFile(header) &&
         (header.sh_offset > bytes_.size() || header.sh_size > bytes_.size() - header.sh_offset))
       return bad(absl::StrCat("a section of ", header.sh_size, " bytes at ", header.sh_offset,
                               " lies outside the file of ", bytes_.size(), " bytes; is it truncated?"));
   const Elf64_Shdr &names = headers[elf.e_shstrndx];
-  absl::Span<const uint8_t> nameBytes = bytes_.subspan(names.sh_offset, names.sh_type == SHT_NULL ? 0 : names.sh_size);
+  if (!isInFile(names))
+    return bad("expected the table of section names to be in the file");
+  absl::Span<const uint8_t> nameBytes = bytes_.subspan(names.sh_offset, names.sh_size);
 
   bool found[kSectionCount] = {};
   std::vector<std::pair<uint64_t, uint64_t>> taken;
   for (const Elf64_Shdr &header : headers) {
-    if (header.sh_name >= nameBytes.size() || header.sh_type == SHT_NOBITS)
+    if (header.sh_name >= nameBytes.size() || !isInFile(header))
       continue;
     const char *text = reinterpret_cast<const char *>(nameBytes.data()) + header.sh_name;
     std::string name(text, strnlen(text, nameBytes.size() - header.sh_name));

@@ -1,0 +1,157 @@
+"""Makes seeds for the fuzz targets and runs them: first the regressions (inputs that once failed), then libFuzzer.
+
+usage: run.py [--seconds N] [--only TARGET...] [--build BUILD] [--tools TOOLS] [--jobs N]
+
+Seeds come from the ONNX suite of the pinned wheel (one model per operator), from NumPy, from what `trnc` makes of small
+models at every stage, and from the repository's own IR tests. What libFuzzer finds is left in BUILD/fuzz/found; put the
+input under test/fuzz/regressions when it is mended. The corpus under BUILD/fuzz/corpus grows from run to run.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SUITE = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
+TARGETS = {"import-fuzz": "import", "compile-fuzz": "import", "executable-fuzz": "executable", "tensor-fuzz": "tensor",
+           "ir-fuzz": "ir"}
+# Operators of the suite that become executables: one of each kind of work that the device has.
+COMPILED = ["test_matmul_2d", "test_conv_with_strides_padding", "test_softmax_axis_1", "test_gather_0", "test_relu",
+            "test_reduce_sum_keepdims_random", "test_add_bcast", "test_transpose_all_permutations_3", "test_maxpool_2d_same_upper",
+            "test_layer_normalization_2d_axis1", "test_concat_2d_axis_1", "test_where_example"]
+
+
+def write(folder, name, data):
+    (folder / name).write_bytes(data)
+
+
+def import_seeds(folder):
+    """The smallest model of each operator."""
+    best = {}
+    for path in sorted(SUITE.glob("*/*/model.onnx")):
+        data = path.read_bytes()
+        if len(data) > 16384:
+            continue
+        nodes = onnx.load_from_string(data).graph.node
+        key = tuple(sorted({node.op_type for node in nodes}))[:3]
+        if key not in best or len(data) < len(best[key]):
+            best[key] = data
+    for key, data in best.items():
+        write(folder, "_".join(key) + ".onnx", data)
+
+
+def tensor_seeds(folder):
+    for index, path in enumerate(sorted(SUITE.glob("node/*/test_data_set_0/*.pb"))[::40]):
+        if path.stat().st_size < 4096:
+            write(folder, f"{index}.pb", path.read_bytes())
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as scratch:
+        for kind in ("f4", "f8", "f2", "i8", "u1", "?", "i2"):
+            array = rng.integers(0, 2, (2, 3)).astype(kind)
+            np.save(f"{scratch}/c.npy", array)
+            np.save(f"{scratch}/f.npy", np.asfortranarray(array))
+            np.savez(f"{scratch}/a.npz", x=array, scalar=array[0, 0], empty=array[:0])
+            np.savez_compressed(f"{scratch}/z.npz", x=np.repeat(array, 40))
+            for path in pathlib.Path(scratch).iterdir():
+                write(folder, kind.replace("?", "b") + path.name, path.read_bytes())
+
+
+def executable_seeds(folder, trnc):
+    """Executables without weights: those make a file of at least 2 MB, mostly padding."""
+    for kernel in (ROOT / "examples" / "kernels").glob("*.mlir"):
+        compile_to(trnc, kernel, folder / f"{kernel.stem}.trnx")
+    for name in COMPILED:
+        compile_to(trnc, SUITE / "node" / name / "model.onnx", folder / f"{name}.trnx")
+    for path in folder.glob("*.trnx"):
+        if path.stat().st_size > 1 << 20:
+            path.unlink()
+
+
+def ir_seeds(folder, trnc, translate):
+    stages = [line.split('"')[1] for line in (ROOT / "compiler/Pipeline/Stages.def").read_text().splitlines()
+              if line.startswith("TRN_STAGE(")]
+    for name in COMPILED[:6]:
+        for stage in stages[:-1]:
+            compile_to(trnc, SUITE / "node" / name / "model.onnx", folder / f"{name}-{stage}.mlir", "--stop-after", stage)
+    for path in sorted((ROOT / "test").rglob("*.mlir")) + sorted((ROOT / "examples").rglob("*.mlir")):
+        for index, part in enumerate(path.read_text().split("// -----")):
+            lines = [line for line in part.splitlines() if line.strip() and not line.strip().startswith("//")]
+            if lines and len(part) < 8192:
+                write(folder, f"{path.stem}-{index}.mlir", "\n".join(lines).encode())
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch) / "relu.trnx"
+        if compile_to(trnc, SUITE / "node" / "test_relu" / "model.onnx", file):
+            subprocess.run([translate, "--trnx-to-mlir", str(file), "-o", str(folder / "encoded.mlir")], check=True)
+
+
+def compile_to(trnc, source, target, *options):
+    return subprocess.run([trnc, "compile", str(source), "-o", str(target), "--quiet", *options],
+                          capture_output=True, check=False).returncode == 0
+
+
+def make_seeds(kind, folder, tools):
+    if folder.exists():
+        return
+    folder.mkdir(parents=True)
+    if kind == "import":
+        import_seeds(folder)
+    elif kind == "tensor":
+        tensor_seeds(folder)
+    elif kind == "executable":
+        executable_seeds(folder, str(tools / "trnc"))
+    else:
+        ir_seeds(folder, str(tools / "trnc"), str(tools / "trn-translate"))
+
+
+def run(target, kind, arguments):
+    """True when nothing was found."""
+    place = arguments.build / "fuzz"
+    seeds, corpus, found = place / "seeds" / kind, place / "corpus" / target, place / "found"
+    make_seeds(kind, seeds, arguments.tools)
+    corpus.mkdir(parents=True, exist_ok=True)
+    found.mkdir(parents=True, exist_ok=True)
+    program = str(arguments.build / "test" / target)
+    # A single input may take this long, and hold this much, under the sanitizers.
+    limits = ["-timeout=20", "-rss_limit_mb=2560", f"-artifact_prefix={found}/{target}-"]
+    regressions = sorted(str(path) for path in (ROOT / "test" / "fuzz" / "regressions" / kind).glob("*")
+                         if path.suffix != ".md")
+    done = subprocess.run([program, *limits, *regressions], capture_output=True, text=True) if regressions else None
+    if done is not None and done.returncode:
+        print(f"{target}: a regression fails\n{done.stderr[-6000:]}", file=sys.stderr)
+        return False
+    if arguments.seconds == 0:
+        print(f"{target}: {len(regressions)} regressions pass")
+        return True
+    options = [f"-max_total_time={arguments.seconds}", "-print_final_stats=1", "-max_len=65536", "-len_control=0"]
+    if arguments.jobs > 1:
+        options += [f"-fork={arguments.jobs}"]
+    done = subprocess.run([program, *limits, *options, str(corpus), str(seeds)], capture_output=True, text=True)
+    if done.returncode:
+        print(f"{target}: found something\n{done.stderr[-8000:]}", file=sys.stderr)
+        return False
+    stats = [line.split("::")[1] for line in done.stderr.splitlines() if line.startswith("stat::number_of_executed")]
+    print(f"{target}: {len(regressions)} regressions pass; {' '.join((stats or ['?'])[0].split())} in {arguments.seconds} s")
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=10, help="of fuzzing per target; 0: regressions only")
+    parser.add_argument("--only", nargs="*", choices=sorted(TARGETS), help="default: what is built")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "asan")
+    parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build" / "release" / "bin")
+    parser.add_argument("--jobs", type=int, default=1)
+    arguments = parser.parse_args()
+    wanted = arguments.only or [name for name in TARGETS if (arguments.build / "test" / name).exists()]
+    if not wanted:
+        sys.exit(f"no fuzz target in {arguments.build}: build one (cmake --build --preset asan --target tensor-fuzz)")
+    results = [run(target, TARGETS[target], arguments) for target in wanted]
+    sys.exit(0 if all(results) else 1)
+
+
+if __name__ == "__main__":
+    main()
