@@ -50,9 +50,9 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
   case Stage::Tensor:
     return buildTensorPipeline(manager, {autoCastName(options.autoCast), autoCastTypeName(options.autoCastType)});
   case Stage::Grouped:
-    return addLayoutPasses(manager);
+    return addLayoutPasses(manager, options.target);
   case Stage::Tiled:
-    return buildTilePipeline(manager);
+    return buildTilePipeline(manager, options.target);
   case Stage::Buffered:
     return buildBufferPipeline(manager);
   case Stage::Selected:

@@ -7,10 +7,7 @@
 #define TRN_PASSES_SCHEDULE_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
-
-class TargetOption<string pass = "">
-    : Option<"target", "target", "std::string", "\"trn2\"",
-             "Device whose limits and costs count (a name of Devices.td); default trn2, the one with measured costs">;
+include "passes/Target.td"
 
 def TrnFlatten : Pass<"trn-flatten", "::mlir::ModuleOp"> {
   let summary = "Unroll, inline and evaluate until only instructions on base buffers are left";

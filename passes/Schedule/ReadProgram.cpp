@@ -25,16 +25,6 @@ Resources trn::resourcesOf(const isa::DeviceInfo &device) {
   return resources;
 }
 
-const isa::DeviceInfo *trn::findDevice(Operation *op, StringRef name) {
-  const isa::DeviceInfo *device = isa::device(std::string_view(name.data(), name.size()));
-  if (device)
-    return device;
-  InFlightDiagnostic error = op->emitError("unknown target '") << name << "'; expected one of";
-  for (const isa::DeviceInfo *known : isa::allDevices())
-    error << " " << known->name;
-  return nullptr;
-}
-
 func::FuncOp trn::findEntry(ModuleOp module) {
   func::FuncOp entry;
   for (auto function : module.getOps<func::FuncOp>()) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "dialects/Trn/Target.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -22,9 +23,6 @@ struct FunctionProgram {
 
 /// What the target gives to programs.
 Resources resourcesOf(const isa::DeviceInfo &device);
-
-/// The device of that name; null with an error at `op` otherwise.
-const isa::DeviceInfo *findDevice(mlir::Operation *op, llvm::StringRef name);
 
 /// The one public function; null with an error otherwise.
 mlir::func::FuncOp findEntry(mlir::ModuleOp module);

@@ -2,6 +2,7 @@
 // Owns tile-apply-layout: walks @main once, in order, and emits every operation as LayoutPlan says. Structured
 // operations are in EmitStructured.cpp, storage and movement in LayoutEmitter.cpp; here are views, placements and the
 // program's inputs and outputs.
+#include "dialects/Trn/Target.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -420,11 +421,16 @@ private:
 };
 
 struct ApplyLayoutPass : public impl::ApplyLayoutPassBase<ApplyLayoutPass> {
+  using ApplyLayoutPassBase::ApplyLayoutPassBase;
+
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal() || (main.getNumArguments() == 0 && main.getNumResults() == 0))
       return;
-    const LayoutPlan &plan = getChildAnalysis<LayoutAnalysis>(main).plan;
+    const isa::DeviceInfo *device = findDevice(main, target);
+    if (!device)
+      return signalPassFailure();
+    const LayoutPlan &plan = getChildAnalysis<LayoutAnalysis>(main).planFor(*device);
     if (plan.failed()) {
       for (auto &[op, reason] : plan.problems)
         op->emitError("expected an operation with a layout, but ") << reason;

@@ -1,6 +1,7 @@
 //===- ApplySchedule.cpp - tile a group by its plan ------------------------===//
 // Owns the loops of a group. Tiling and fusion are MLIR's TilingInterface; this file decides their order and keeps every
 // size static. Refuses to choose sizes: TilePlan does.
+#include "dialects/Trn/Target.h"
 #include "passes/Tile/SchedulePasses.h"
 #include "passes/Tile/TilePlan.h"
 #include "passes/Tile/Structured.h"
@@ -142,9 +143,14 @@ void hoistInvariants(Operation *function) {
 }
 
 struct ApplySchedulePass : impl::ApplySchedulePassBase<ApplySchedulePass> {
+  using ApplySchedulePassBase::ApplySchedulePassBase;
+
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    TilePlan plan = getAnalysis<TilePlanAnalysis>().plan();
+    const isa::DeviceInfo *device = findDevice(function, target);
+    if (!device)
+      return signalPassFailure();
+    TilePlan plan = getAnalysis<TilePlanAnalysis>().planFor(*device);
     IRRewriter rewriter(&getContext());
     for (TileNest &nest : plan.nests)
       for (RootPart &part : splitRagged(rewriter, nest))

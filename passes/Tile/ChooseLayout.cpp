@@ -1,5 +1,6 @@
 //===- ChooseLayout.cpp - plan and report layouts --------------------------===//
 // Owns tile-choose-layout: computes LayoutPlan, turns its problems into errors and its prices into remarks.
+#include "dialects/Trn/Target.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/LayoutPlan.h"
@@ -19,7 +20,10 @@ struct ChooseLayoutPass : public impl::ChooseLayoutPassBase<ChooseLayoutPass> {
     // Plans are for @main; groups have been laid out.
     if (getOperation().getName() != "main" || getOperation().isExternal())
       return markAllAnalysesPreserved();
-    const LayoutPlan &plan = getAnalysis<LayoutAnalysis>().plan;
+    const isa::DeviceInfo *device = findDevice(getOperation(), target);
+    if (!device)
+      return signalPassFailure();
+    const LayoutPlan &plan = getAnalysis<LayoutAnalysis>().planFor(*device);
     for (auto &[op, reason] : plan.problems)
       op->emitError("expected an operation with a layout, but ") << reason;
     if (plan.failed())

@@ -1,6 +1,7 @@
-//===- FoldTaps.cpp - kernel rows beside few channels ----------------------===//
+//===- FoldTaps.cpp - kernel taps beside few channels ----------------------===//
 // Owns tile-fold-taps. Refuses convolutions of tensors made on chip (their rows would move from partition to partition)
 // and those whose channels fill a quarter of the array already.
+#include "dialects/Trn/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -8,6 +9,7 @@
 #include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/Structure.h"
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -17,22 +19,58 @@ namespace trn {
 #include "passes/Tile/LayoutPasses.h.inc"
 
 namespace {
-/// A convolution and the kernel dimension that joins its channels. Row y of the result reads row y * stride + tap *
-/// dilation of the padded operand.
+/// A kernel dimension: element `iterator * stride + tap * dilation` of dimension `dim` of the padded operand.
+struct KernelWindow {
+  unsigned dim;
+  int64_t iterator, tap;
+  int64_t stride, dilation;
+};
+
+/// A convolution and the kernel dimensions that may join its channels.
 struct Taps {
   unsigned data;        ///< the operand that is not a weight
-  int64_t channel, row; ///< dimensions of the data
-  int64_t channelIterator, rowIterator, tapIterator;
-  int64_t stride, dilation;
+  int64_t channel;      ///< dimension of the data
+  int64_t channelIterator;
+  KernelWindow rows;                   ///< all of its taps join
+  std::optional<KernelWindow> columns; ///< `folded` taps in a row join; absent: one
   Value source;      ///< the data before padding
   tensor::PadOp pad; ///< null: none
 };
+
+/// How taps join: how many of the columns in a row do, and whether every lane reads one run of memory, from an operand
+/// whose strides have been taken apart.
+struct Fold {
+  int64_t columns = 0; ///< 0: no fold
+  bool planes = false;
+};
+
+/// One dimension of an operand whose stride has been taken apart: element i * stride + r of the source is element
+/// low + i of plane r. `high` elements of padding follow.
+struct Plane {
+  int64_t stride, count, low, high;
+  int64_t extent() const { return low + count + high; }
+};
+
+/// What one piece of the folded operand takes from a dimension of the source: `size` elements from `offset` on, behind
+/// `front` and before `back` elements of padding.
+struct Piece {
+  int64_t offset, size, stride, front, back;
+};
 } // namespace
 
-/// Whether `value` lies in HBM row by row: an input of the program, or a reshape of one.
+/// A map that only converts the elements of its one operand.
+static bool isConversion(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumParallelLoops() != generic.getNumLoops())
+    return false;
+  return llvm::all_of(generic.getBody()->without_terminator(), llvm::IsaPred<arith::ExtFOp, arith::TruncFOp>);
+}
+
+/// Whether `value` is cheap to have in HBM row by row: an input of the program, a reshape of one, or one that was
+/// converted (and stored once).
 static bool isInput(Value value) {
   while (Operation *producer = value.getDefiningOp()) {
-    if (!llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer))
+    if (!isConversion(producer) && !llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer))
       return false;
     value = producer->getOperand(0);
   }
@@ -40,33 +78,29 @@ static bool isInput(Value value) {
 }
 
 /// Reads `a * factor + b * other` (each factor possibly 1) with `b` the reduction iterator.
-static bool matchRow(AffineExpr expr, const Structure &structure, Taps &taps) {
+static std::optional<KernelWindow> matchWindow(unsigned dim, AffineExpr expr, const Structure &structure) {
   auto sum = dyn_cast<AffineBinaryOpExpr>(expr);
   if (!sum || sum.getKind() != AffineExprKind::Add)
-    return false;
-  bool foundRow = false, foundTap = false;
+    return std::nullopt;
+  KernelWindow window{dim, -1, -1, 1, 1};
   for (AffineExpr term : {sum.getLHS(), sum.getRHS()}) {
     int64_t factor = 1;
     if (auto product = dyn_cast<AffineBinaryOpExpr>(term)) {
       if (product.getKind() != AffineExprKind::Mul || !llvm::isa<AffineConstantExpr>(product.getRHS()))
-        return false;
+        return std::nullopt;
       factor = cast<AffineConstantExpr>(product.getRHS()).getValue();
       term = product.getLHS();
     }
-    auto dim = dyn_cast<AffineDimExpr>(term);
-    if (!dim || factor < 1)
-      return false;
-    if (structure.isReduction(dim.getPosition())) {
-      foundTap = true;
-      taps.tapIterator = dim.getPosition();
-      taps.dilation = factor;
-    } else {
-      foundRow = true;
-      taps.rowIterator = dim.getPosition();
-      taps.stride = factor;
-    }
+    auto iterator = dyn_cast<AffineDimExpr>(term);
+    if (!iterator || factor < 1)
+      return std::nullopt;
+    bool tap = structure.isReduction(iterator.getPosition());
+    (tap ? window.tap : window.iterator) = iterator.getPosition();
+    (tap ? window.dilation : window.stride) = factor;
   }
-  return foundRow && foundTap;
+  if (window.tap < 0 || window.iterator < 0)
+    return std::nullopt;
+  return window;
 }
 
 /// The dimension of `operand` that `iterator` alone indexes; unlike Structure::dimOf also for a single channel.
@@ -114,132 +148,405 @@ static std::optional<Taps> findTaps(const Structure &structure) {
   if (!channel)
     return std::nullopt;
   taps.channel = *channel;
+  int64_t channels = structure.extents[taps.channelIterator];
+  bool found = false;
   for (auto [dim, expr] : llvm::enumerate(structure.maps[taps.data].getResults())) {
-    if (!matchRow(expr, structure, taps))
+    std::optional<KernelWindow> window = matchWindow(dim, expr, structure);
+    if (!window || !structure.dimOf(weight, window->tap) ||
+        !structure.dimOf(structure.resultIndex(), window->iterator))
       continue;
-    taps.row = dim;
-    int64_t lanes = structure.extents[taps.channelIterator] * structure.extents[taps.tapIterator];
-    if (lanes > kPartitions || structure.extents[taps.channelIterator] * 4 > kPartitions ||
-        !structure.dimOf(weight, taps.tapIterator) || !structure.dimOf(structure.resultIndex(), taps.rowIterator))
+    if (found) {
+      taps.columns = window;
+      return taps;
+    }
+    if (channels * structure.extents[window->tap] > kPartitions || channels * 4 > kPartitions)
       continue;
-    return taps;
+    taps.rows = *window;
+    found = true;
   }
-  return std::nullopt;
+  return found ? std::optional<Taps>(taps) : std::nullopt;
 }
 
-/// Whether the PE time that the fold saves is worth the DMA time it costs.
-static bool pays(const Structure &structure, const Taps &taps) {
-  LayoutCosts costs;
-  Type element = structure.elementTypeOf(taps.data);
-  double columns = 1, otherTaps = 1, kept = 1;
-  for (int64_t iterator : structure.iterators()) {
-    double extent = structure.extents[iterator];
-    if (structure.isReduction(iterator))
-      otherTaps *= iterator == taps.channelIterator || iterator == taps.tapIterator ? 1 : extent;
-    else if (structure.uses(taps.data, iterator))
-      columns *= extent;
-    else
-      kept *= extent;
-  }
-  // Measured: while all columns of the result fit PSUM (8 banks of 512) the fold wins as the costs below say. A larger
-  // picture then gets its rows on the partitions, which no cost here sees: SqueezeNet's first layer became 5 times slower.
-  constexpr double kPsumBanks = 8;
-  if (columns > kPsumBanks * costs.movingColumns)
+/// Kernel columns that are left to step over.
+static int64_t columnSteps(const Structure &structure, const Taps &taps, const Fold &fold) {
+  return taps.columns ? llvm::divideCeil(structure.extents[taps.columns->tap], fold.columns) : 1;
+}
+
+/// Columns that one piece of the folded operand has.
+static int64_t columnsPerPiece(const Structure &structure, const Taps &taps, const Fold &fold) {
+  const KernelWindow &columns = *taps.columns;
+  int64_t steps = columnSteps(structure, taps, fold);
+  return columns.stride * (structure.extents[columns.iterator] - 1) + (steps - 1) * fold.columns * columns.dilation + 1;
+}
+
+static int64_t floorDiv(int64_t value, int64_t divisor) {
+  return value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor);
+}
+
+/// How far tap `tap` of `window` is from the result's element in the source: planes, then elements of one.
+static std::pair<int64_t, int64_t> planeOf(const Taps &taps, const KernelWindow &window, int64_t tap) {
+  tensor::PadOp pad = taps.pad;
+  int64_t offset = tap * window.dilation - (pad ? pad.getStaticLow()[window.dim] : 0);
+  int64_t shift = floorDiv(offset, window.stride);
+  return {offset - shift * window.stride, shift};
+}
+
+/// The planes of a kernel dimension, with room for `allTaps` taps.
+static Plane planeFor(const Structure &structure, const Taps &taps, const KernelWindow &window, int64_t allTaps) {
+  int64_t count = cast<RankedTensorType>(taps.source.getType()).getDimSize(window.dim) / window.stride;
+  int64_t first = planeOf(taps, window, 0).second, last = planeOf(taps, window, allTaps - 1).second;
+  return {window.stride, count, std::max<int64_t>(0, -first),
+          std::max<int64_t>(0, structure.extents[window.iterator] + last - count)};
+}
+
+/// Rows and columns of planes for `fold`. One more row, so that a run that begins inside a row stays inside.
+static std::pair<Plane, Plane> planesFor(const Structure &structure, const Taps &taps, const Fold &fold) {
+  Plane rows = planeFor(structure, taps, taps.rows, structure.extents[taps.rows.tap]);
+  Plane columns =
+      planeFor(structure, taps, *taps.columns, columnSteps(structure, taps, fold) * fold.columns);
+  ++rows.high;
+  return {rows, columns};
+}
+
+/// Whether the operand of a fold can be taken apart into planes: both kernel dimensions innermost, in the batch's only
+/// image, divided by their strides; the taps that are left must step over whole elements of a plane.
+static bool hasPlanes(const Structure &structure, const Taps &taps, const Fold &fold) {
+  if (!taps.columns)
     return false;
-  double blocks = otherTaps * std::ceil(kept / kPartitions), count = structure.extents[taps.tapIterator];
-  double saved =
-      costs.contraction(blocks * count, columns, 0, element) - costs.contraction(blocks, columns, 0, element);
-  ArrayRef<int64_t> shape = structure.shapeOf(taps.data);
-  double bytes = std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>()) / shape[taps.row] *
-                 structure.extents[taps.rowIterator] * storedBytes(element);
-  // Further copies move at the sustained rate; their latencies overlap.
-  double spent = (count - 1) * (costs.dma(bytes, shape.back() * storedBytes(element)) - costs.dmaFixed);
-  return saved > spent;
+  auto type = cast<RankedTensorType>(taps.source.getType());
+  unsigned rank = type.getRank();
+  if (taps.columns->dim + 1 != rank || taps.rows.dim + 2 != rank)
+    return false;
+  for (const KernelWindow &window : {taps.rows, *taps.columns})
+    if (type.getDimSize(window.dim) % window.stride)
+      return false;
+  return columnSteps(structure, taps, fold) == 1 || fold.columns * taps.columns->dilation % taps.columns->stride == 0;
 }
 
-/// The rows that tap `tap` reads, one per row of the result, padded where the operand was padded.
-static Value rowsOf(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps, int64_t tap) {
+namespace {
+/// The time of a fold: of PE for the products, of the DMA engines that serve the lanes, and of the queues that issue the
+/// copies.
+class FoldCost {
+public:
+  FoldCost(const Structure &structure, const Taps &taps, const LayoutCosts &costs)
+      : structure(structure), taps(taps), costs(costs), element(structure.elementTypeOf(taps.data)),
+        channels(structure.extents[taps.channelIterator]), rows(structure.extents[taps.rows.tap]),
+        columns(taps.columns ? structure.extents[taps.columns->tap] : 1) {
+    double otherTaps = 1, kept = 1;
+    for (int64_t iterator : structure.iterators()) {
+      double extent = structure.extents[iterator];
+      bool folds = iterator == taps.channelIterator || iterator == taps.rows.tap ||
+                   (taps.columns && iterator == taps.columns->tap);
+      if (structure.isReduction(iterator))
+        otherTaps *= folds ? 1 : extent;
+      else
+        (structure.uses(taps.data, iterator) ? pixels : kept) *= extent;
+    }
+    blocks = otherTaps * std::ceil(kept / kPartitions);
+    ArrayRef<int64_t> shape = structure.shapeOf(taps.data);
+    image = std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>()) / channels;
+  }
+
+  /// The cheapest way.
+  Fold best() const {
+    Fold choice;
+    double least = time(rows * columns, channels, image, 1, image);
+    for (int64_t folded = 1; folded <= columns && channels * rows * folded <= kPartitions; ++folded)
+      for (bool planes : {false, true}) {
+        Fold fold{folded, planes};
+        double total = timeOf(fold);
+        if (total < least) {
+          least = total;
+          choice = fold;
+        }
+      }
+    return choice;
+  }
+
+private:
+  double timeOf(const Fold &fold) const {
+    int64_t lanes = channels * rows * fold.columns, copies = rows * fold.columns;
+    double height = structure.extents[taps.rows.iterator], steps = columnSteps(structure, taps, fold);
+    ArrayRef<int64_t> shape = structure.shapeOf(taps.data);
+    if (fold.planes) {
+      if (!hasPlanes(structure, taps, fold))
+        return std::numeric_limits<double>::infinity();
+      double lane = height * planesFor(structure, taps, fold).second.extent();
+      // Through SBUF, back to HBM, and into its padding there.
+      double bytes = image * channels * storedBytes(element), run = shape.back() / taps.columns->stride;
+      return 3 * costs.dma(bytes, run * storedBytes(element)) + time(steps, lanes, lane, copies, lane);
+    }
+    double run = shape.back(), lane = image / shape[taps.rows.dim] * height;
+    if (taps.columns) {
+      run = columnsPerPiece(structure, taps, fold);
+      lane *= run / shape[taps.columns->dim];
+    } else if (taps.rows.dim + 1 == shape.size()) {
+      run = taps.rows.stride == 1 ? height : 1;
+    }
+    double total = time(steps, lanes, lane, copies, run);
+    // A converted input goes to HBM first.
+    if (taps.source.getDefiningOp() && isConversion(taps.source.getDefiningOp()))
+      total += 2 * costs.dma(image * channels * storedBytes(element), shape.back() * storedBytes(element));
+    return total;
+  }
+
+  double time(double steps, int64_t lanes, double laneElements, double copies, double run) const {
+    double bytes = storedBytes(element);
+    return costs.product(blocks * steps, pixels, element) + costs.dma(lanes * laneElements * bytes, run * bytes, lanes) +
+           (copies - 1) * costs.dmaIssue;
+  }
+
+  const Structure &structure;
+  const Taps &taps;
+  const LayoutCosts &costs;
+  Type element;
+  int64_t channels, rows, columns;
+  double pixels = 1, blocks = 1, image = 1;
+};
+} // namespace
+
+/// The part of dimension `dim` of the source that a piece of `size` elements shows whose first element is `shift`
+/// elements behind the source's first; nothing when it shows padding only.
+static std::optional<Piece> pieceOf(int64_t extent, int64_t shift, int64_t size, int64_t stride) {
+  int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+  if (extent - 1 - shift < 0)
+    return std::nullopt;
+  int64_t last = std::min(size - 1, (extent - 1 - shift) / stride);
+  if (first > last)
+    return std::nullopt;
+  return Piece{first * stride + shift, last - first + 1, stride, first, size - 1 - last};
+}
+
+/// What row tap `row` and column tap `column` of the fold read for all results, padded where the operand was padded.
+static Value pieceAt(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps, const Fold &fold,
+                     Value padding, int64_t row, int64_t column) {
   tensor::PadOp pad = taps.pad;
   auto type = cast<RankedTensorType>(taps.source.getType());
-  int64_t rank = type.getRank(), rows = structure.extents[taps.rowIterator], height = type.getDimSize(taps.row);
-  int64_t before = pad ? pad.getStaticLow()[taps.row] : 0, shift = tap * taps.dilation - before;
-  // Result rows whose operand row y * stride + shift exists.
-  int64_t first = shift >= 0 ? 0 : (-shift + taps.stride - 1) / taps.stride;
-  int64_t last = std::min(rows - 1, (height - 1 - shift) / taps.stride);
-  if (first > last || height - 1 - shift < 0)
-    return nullptr;
-  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), strides(rank, builder.getIndexAttr(1)), sizes, low,
-      high;
+  SmallVector<OpFoldResult> offsets, strides, sizes, low, high;
   bool padded = false;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    int64_t extent = type.getDimSize(dim), front = pad ? pad.getStaticLow()[dim] : 0,
-            back = pad ? pad.getStaticHigh()[dim] : 0;
-    if (dim == taps.row) {
-      offsets[dim] = builder.getIndexAttr(first * taps.stride + shift);
-      strides[dim] = builder.getIndexAttr(taps.stride);
-      extent = last - first + 1;
-      front = first;
-      back = rows - 1 - last;
-    }
-    sizes.push_back(builder.getIndexAttr(extent));
-    low.push_back(builder.getIndexAttr(front));
-    high.push_back(builder.getIndexAttr(back));
-    padded |= front + back > 0;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t front = pad ? pad.getStaticLow()[dim] : 0, back = pad ? pad.getStaticHigh()[dim] : 0;
+    std::optional<Piece> piece = Piece{0, type.getDimSize(dim), 1, front, back};
+    if (dim == taps.rows.dim)
+      piece = pieceOf(type.getDimSize(dim), row * taps.rows.dilation - front, structure.extents[taps.rows.iterator],
+                      taps.rows.stride);
+    else if (taps.columns && dim == taps.columns->dim)
+      piece = pieceOf(type.getDimSize(dim), column * taps.columns->dilation - front,
+                      columnsPerPiece(structure, taps, fold), 1);
+    if (!piece)
+      return nullptr;
+    offsets.push_back(builder.getIndexAttr(piece->offset));
+    sizes.push_back(builder.getIndexAttr(piece->size));
+    strides.push_back(builder.getIndexAttr(piece->stride));
+    low.push_back(builder.getIndexAttr(piece->front));
+    high.push_back(builder.getIndexAttr(piece->back));
+    padded |= piece->front + piece->back > 0;
   }
   Value slice = tensor::ExtractSliceOp::create(builder, loc, taps.source, offsets, sizes, strides);
-  if (!padded)
-    return slice;
-  Value fill = pad.getConstantPaddingValue();
-  return tensor::PadOp::create(builder, loc, Type(), slice, low, high, fill);
+  return padded ? tensor::PadOp::create(builder, loc, Type(), slice, low, high, padding).getResult() : slice;
 }
 
-/// `weight` with the tap dimension joined to the channels, tap slower.
-static Value joinWeight(OpBuilder &builder, Location loc, Value weight, int64_t tap, int64_t channel) {
+/// `weight` with the folded taps joined to the channels: columns slowest, then rows. A kernel that the fold does not
+/// divide gets columns of zeros.
+static Value joinWeight(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps,
+                        const Fold &fold) {
+  unsigned operand = 1 - taps.data;
+  Value weight = structure.valueOf(operand);
   auto type = cast<RankedTensorType>(weight.getType());
-  SmallVector<int64_t> permutation, shape, joined;
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (dim == tap)
-      continue;
-    if (dim == channel) {
-      groups.push_back({static_cast<int64_t>(permutation.size()), static_cast<int64_t>(permutation.size()) + 1});
-      permutation.push_back(tap);
-      joined.push_back(type.getDimSize(tap) * type.getDimSize(channel));
-    } else {
-      groups.push_back({static_cast<int64_t>(permutation.size())});
-      joined.push_back(type.getDimSize(dim));
-    }
-    permutation.push_back(dim);
+  Type element = type.getElementType();
+  int64_t rows = *structure.dimOf(operand, taps.rows.tap), channel = *dimAlong(structure, operand, taps.channelIterator);
+  int64_t columns = fold.columns > 1 ? *structure.dimOf(operand, taps.columns->tap) : -1;
+  SmallVector<int64_t> shape(type.getShape()), split;
+  if (columns >= 0 && shape[columns] % fold.columns) {
+    SmallVector<OpFoldResult> low(shape.size(), builder.getIndexAttr(0)), high(low);
+    int64_t padded = llvm::divideCeil(shape[columns], fold.columns) * fold.columns;
+    high[columns] = builder.getIndexAttr(padded - shape[columns]);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+    weight = tensor::PadOp::create(builder, loc, Type(), weight, low, high, zero);
+    shape[columns] = padded;
   }
-  for (int64_t from : permutation)
-    shape.push_back(type.getDimSize(from));
-  Value empty = tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  // Where each dimension is once the columns have been split.
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<int64_t> at;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    at.push_back(split.size());
+    groups.push_back({static_cast<int64_t>(split.size())});
+    if (dim == columns) {
+      split.push_back(shape[dim] / fold.columns);
+      groups.back().push_back(split.size());
+    }
+    split.push_back(dim == columns ? fold.columns : shape[dim]);
+  }
+  if (columns >= 0)
+    weight = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, element), weight, groups);
+  SmallVector<int64_t> permutation, turnedShape, joined;
+  groups.clear();
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (dim == rows)
+      continue;
+    SmallVector<int64_t> members = {at[dim]};
+    if (dim == channel) {
+      members.insert(members.begin(), at[rows]);
+      if (columns >= 0)
+        members.insert(members.begin(), at[columns] + 1);
+    }
+    groups.emplace_back();
+    joined.push_back(1);
+    for (int64_t member : members) {
+      groups.back().push_back(permutation.size());
+      permutation.push_back(member);
+      turnedShape.push_back(split[member]);
+      joined.back() *= split[member];
+    }
+  }
+  Value empty = tensor::EmptyOp::create(builder, loc, turnedShape, element);
   Value turned = linalg::TransposeOp::create(builder, loc, weight, empty, permutation)->getResult(0);
-  return tensor::CollapseShapeOp::create(builder, loc, RankedTensorType::get(joined, type.getElementType()), turned,
-                                         groups);
+  return tensor::CollapseShapeOp::create(builder, loc, RankedTensorType::get(joined, element), turned, groups);
 }
 
-static void fold(linalg::GenericOp op, const Structure &structure, const Taps &taps, IRRewriter &rewriter) {
+/// The operand taken apart, `[..., channels, row stride, column stride, rows, columns]`, with its padding; what converts
+/// an input converts here.
+static Value takeApart(OpBuilder &builder, Location loc, const Taps &taps, const Plane &rows, const Plane &columns,
+                       Value padding) {
+  Value source = taps.source;
+  auto type = cast<RankedTensorType>(source.getType());
+  int64_t outer = type.getRank() - 2;
+  // In HBM a split dimension is a view.
+  SmallVector<int64_t> split(type.getShape().take_front(outer)), apart(split);
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim < outer; ++dim)
+    groups.push_back({dim});
+  groups.push_back({outer, outer + 1});
+  groups.push_back({outer + 2, outer + 3});
+  split.append({rows.count, rows.stride, columns.count, columns.stride});
+  apart.append({rows.stride, columns.stride, rows.count, columns.count});
+  Type element = type.getElementType();
+  if (Operation *producer = source.getDefiningOp(); producer && isConversion(producer)) {
+    source = cast<linalg::GenericOp>(producer).getInputs()[0];
+    type = cast<RankedTensorType>(source.getType());
+  }
+  Value view = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, type.getElementType()), source,
+                                             groups);
+  SmallVector<AffineExpr> from, to;
+  for (int64_t dim = 0; dim < outer + 4; ++dim)
+    to.push_back(builder.getAffineDimExpr(dim));
+  from.assign(to.begin(), to.begin() + outer);
+  for (int64_t dim : {2, 0, 3, 1})
+    from.push_back(to[outer + dim]);
+  auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(outer + 4, 0, results, builder.getContext()); };
+  Value empty = tensor::EmptyOp::create(builder, loc, apart, element);
+  Value planes = linalg::GenericOp::create(
+                     builder, loc, empty.getType(), view, empty, ArrayRef<AffineMap>{map(from), map(to)},
+                     SmallVector<utils::IteratorType>(outer + 4, utils::IteratorType::parallel),
+                     [&](OpBuilder &inner, Location loc, ValueRange arguments) {
+                       Value value = arguments[0];
+                       if (value.getType() != element)
+                         value = value.getType().getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth()
+                                     ? arith::TruncFOp::create(inner, loc, element, value).getResult()
+                                     : arith::ExtFOp::create(inner, loc, element, value).getResult();
+                       linalg::YieldOp::create(inner, loc, value);
+                     })
+                     .getResult(0);
+  SmallVector<OpFoldResult> low(outer + 2, builder.getIndexAttr(0)), high(low);
+  for (const Plane &plane : {rows, columns}) {
+    low.push_back(builder.getIndexAttr(plane.low));
+    high.push_back(builder.getIndexAttr(plane.high));
+  }
+  return tensor::PadOp::create(builder, loc, Type(), planes, low, high, padding);
+}
+
+/// What a tap of the fold reads for all results: one run of the plane it is in. A row of the piece is as long as one of
+/// the plane, and goes on in the next row where the tap shifts it; no result reads that far.
+static Value runAt(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps, Value flat,
+                   const Plane &rows, const Plane &columns, int64_t row, int64_t column) {
+  auto type = cast<RankedTensorType>(flat.getType());
+  int64_t outer = type.getRank() - 3, height = structure.extents[taps.rows.iterator], pitch = columns.extent();
+  auto [rowPlane, rowShift] = planeOf(taps, taps.rows, row);
+  auto [columnPlane, columnShift] = planeOf(taps, *taps.columns, column);
+  int64_t start = (rowShift + rows.low) * pitch + columnShift + columns.low;
+  SmallVector<OpFoldResult> offsets(outer, builder.getIndexAttr(0)), sizes, strides(outer + 3, builder.getIndexAttr(1));
+  SmallVector<int64_t> shape(type.getShape().take_front(outer));
+  for (int64_t extent : shape)
+    sizes.push_back(builder.getIndexAttr(extent));
+  for (int64_t offset : {rowPlane, columnPlane, start})
+    offsets.push_back(builder.getIndexAttr(offset));
+  for (int64_t size : {int64_t(1), int64_t(1), height * pitch})
+    sizes.push_back(builder.getIndexAttr(size));
+  shape.push_back(height * pitch);
+  Value run = tensor::ExtractSliceOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), flat,
+                                             offsets, sizes, strides);
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim < outer; ++dim)
+    groups.push_back({dim});
+  groups.push_back({outer, outer + 1});
+  shape.back() = height;
+  shape.push_back(pitch);
+  return tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), run, groups);
+}
+
+/// The pieces of the folded operand: columns slowest, then rows. Empty when one has no element of the source.
+static SmallVector<Value> piecesOf(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps,
+                                   const Fold &fold, Value padding) {
+  SmallVector<Value> pieces;
+  Value flat;
+  std::pair<Plane, Plane> planes;
+  if (fold.planes) {
+    planes = planesFor(structure, taps, fold);
+    Value apart = takeApart(builder, loc, taps, planes.first, planes.second, padding);
+    SmallVector<ReassociationIndices> groups;
+    int64_t rank = cast<RankedTensorType>(apart.getType()).getRank();
+    for (int64_t dim = 0; dim < rank - 2; ++dim)
+      groups.push_back({dim});
+    groups.push_back({rank - 2, rank - 1});
+    flat = tensor::CollapseShapeOp::create(builder, loc, apart, groups);
+  }
+  for (int64_t column = 0; column < fold.columns; ++column)
+    for (int64_t row = 0; row < structure.extents[taps.rows.tap]; ++row) {
+      Value piece = fold.planes ? runAt(builder, loc, structure, taps, flat, planes.first, planes.second, row, column)
+                                : pieceAt(builder, loc, structure, taps, fold, padding, row, column);
+      if (!piece)
+        return {};
+      pieces.push_back(piece);
+    }
+  return pieces;
+}
+
+/// The first `columns` of the innermost dimension: without taps to step over, the result has as many as it reads.
+static Value takeColumns(OpBuilder &builder, Location loc, Value data, int64_t columns) {
+  auto type = cast<RankedTensorType>(data.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)), sizes,
+      strides(type.getRank(), builder.getIndexAttr(1));
+  for (int64_t extent : type.getShape())
+    sizes.push_back(builder.getIndexAttr(extent));
+  sizes.back() = builder.getIndexAttr(columns);
+  return tensor::ExtractSliceOp::create(builder, loc, data, offsets, sizes, strides);
+}
+
+static void foldTaps(linalg::GenericOp op, const Structure &structure, const Taps &taps, const Fold &fold,
+                     IRRewriter &rewriter) {
   Location loc = op.getLoc();
   rewriter.setInsertionPoint(op);
-  SmallVector<Value> pieces;
-  for (int64_t tap = 0; tap < structure.extents[taps.tapIterator]; ++tap) {
-    Value rows = rowsOf(rewriter, loc, structure, taps, tap);
-    if (!rows)
-      return;
-    pieces.push_back(rows);
-  }
+  // Columns of zeros in the kernel meet padding, which must be a number: zero where the operand has none of its own.
+  tensor::PadOp pad = taps.pad;
+  Value padding = pad ? pad.getConstantPaddingValue()
+                      : arith::ConstantOp::create(rewriter, loc,
+                                                  rewriter.getZeroAttr(structure.elementTypeOf(taps.data)))
+                            .getResult();
+  SmallVector<Value> pieces = piecesOf(rewriter, loc, structure, taps, fold, padding);
+  if (pieces.empty())
+    return;
   unsigned weight = 1 - taps.data;
   Value data = tensor::ConcatOp::create(rewriter, loc, taps.channel, pieces);
-  Value joined = joinWeight(rewriter, loc, structure.valueOf(weight), *structure.dimOf(weight, taps.tapIterator),
-                            *dimAlong(structure, weight, taps.channelIterator));
+  if (fold.planes && columnSteps(structure, taps, fold) == 1)
+    data = takeColumns(rewriter, loc, data, structure.extents[taps.columns->iterator]);
+  Value joined = joinWeight(rewriter, loc, structure, taps, fold);
 
   // The tap iterator is gone; those behind it move up.
   MLIRContext *context = op.getContext();
   SmallVector<AffineExpr> renamed;
   SmallVector<utils::IteratorType> types;
   for (int64_t iterator = 0; iterator < static_cast<int64_t>(structure.extents.size()); ++iterator) {
-    if (iterator == taps.tapIterator) {
+    if (iterator == taps.rows.tap) {
       renamed.push_back(getAffineConstantExpr(0, context));
       continue;
     }
@@ -250,10 +557,16 @@ static void fold(linalg::GenericOp op, const Structure &structure, const Taps &t
   for (auto [index, map] : llvm::enumerate(op.getIndexingMapsArray())) {
     SmallVector<AffineExpr> results;
     for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-      if (index == weight && static_cast<int64_t>(dim) == *structure.dimOf(weight, taps.tapIterator))
+      if (index == weight && static_cast<int64_t>(dim) == *structure.dimOf(weight, taps.rows.tap))
         continue;
-      bool isRow = index == taps.data && static_cast<int64_t>(dim) == taps.row;
-      AffineExpr plain = isRow ? getAffineDimExpr(taps.rowIterator, context) : expr;
+      AffineExpr plain = expr;
+      if (index == taps.data && dim == taps.rows.dim)
+        plain = getAffineDimExpr(taps.rows.iterator, context);
+      else if (index == taps.data && taps.columns && dim == taps.columns->dim) {
+        int64_t apart = fold.planes ? taps.columns->stride : 1;
+        plain = getAffineDimExpr(taps.columns->iterator, context) * (taps.columns->stride / apart) +
+                getAffineDimExpr(taps.columns->tap, context) * (fold.columns * taps.columns->dilation / apart);
+      }
       results.push_back(plain.replaceDims(renamed));
     }
     maps.push_back(AffineMap::get(types.size(), 0, results, context));
@@ -270,7 +583,13 @@ static void fold(linalg::GenericOp op, const Structure &structure, const Taps &t
 
 namespace {
 struct FoldTapsPass : public impl::FoldTapsPassBase<FoldTapsPass> {
+  using FoldTapsPassBase::FoldTapsPassBase;
+
   void runOnOperation() override {
+    const isa::DeviceInfo *device = findDevice(getOperation(), target);
+    if (!device)
+      return signalPassFailure();
+    LayoutCosts costs(*device);
     SmallVector<linalg::GenericOp> generics;
     getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
     IRRewriter rewriter(&getContext());
@@ -278,8 +597,12 @@ struct FoldTapsPass : public impl::FoldTapsPassBase<FoldTapsPass> {
       std::optional<Structure> structure = Structure::get(op);
       if (!structure)
         continue;
-      if (std::optional<Taps> taps = findTaps(*structure); taps && pays(*structure, *taps))
-        fold(op, *structure, *taps, rewriter);
+      std::optional<Taps> taps = findTaps(*structure);
+      if (!taps)
+        continue;
+      Fold fold = FoldCost(*structure, *taps, costs).best();
+      if (fold.columns > 0)
+        foldTaps(op, *structure, *taps, fold, rewriter);
     }
   }
 };

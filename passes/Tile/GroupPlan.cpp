@@ -54,6 +54,18 @@ static Operation *nextWriter(linalg::FillOp fill) {
   }
 }
 
+/// Whether `value` is a view of a tensor in HBM with a reshape on the way.
+static bool isReshapedInHbm(Value value) {
+  while (Operation *producer = value.getDefiningOp()) {
+    if (llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer))
+      return isInHbm(value);
+    if (!llvm::isa<tensor::ExtractSliceOp>(producer))
+      return false;
+    value = producer->getOperand(0);
+  }
+  return false;
+}
+
 GroupPlan::GroupPlan(func::FuncOp main, const GroupOptions &options) : options(options) {
   SmallVector<linalg::FillOp> fills;
   for (Operation &op : main.getBody().front()) {
@@ -169,7 +181,12 @@ int64_t GroupPlan::join(linalg::LinalgOp op) {
   // A tensor that is kept in HBM for want of room stays there: what reads it is another group.
   bool readsSpilled = llvm::any_of(
       op.getDpsInputs(), [&](Value input) { return isInHbm(input) && latestProducer(input) == candidate; });
-  bool emptiesAccumulator = isMap && candidate >= 0 && list[candidate].kind == Group::Kind::Contraction;
+  // Reshapes in HBM are the caller's: what reads a tensor through one reads it from HBM.
+  bool readsReshaped = llvm::any_of(op.getDpsInputs(), [&](Value input) {
+    return latestProducer(input) == candidate && isReshapedInHbm(input);
+  });
+  bool emptiesAccumulator =
+      isMap && candidate >= 0 && list[candidate].kind == Group::Kind::Contraction && !readsReshaped;
   if (candidate < 0 || list[candidate].kind == Group::Kind::Movement || list[candidate].size >= options.maxOperations ||
       (isInHbm(op.getDpsInits()[0]) && !emptiesAccumulator) || (readsSpilled && !emptiesAccumulator))
     return startNew(Group::Kind::Lanewise);

@@ -1,9 +1,11 @@
 //===- LayoutCandidates.cpp - the layouts an operation can work in ---------===//
 // Implements LayoutCandidates.h, one function per family of operations.
 #include "passes/Tile/LayoutCandidates.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Tile/Gather.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -138,15 +140,33 @@ static void addContractions(const Structure &structure, const LayoutCosts &costs
       candidate.stationary = stationary;
       candidate.contracted = k;
       candidate.partition = m;
+      candidate.drain = costs.drain(outputBlocks * columns);
       candidate.nanoseconds =
-          costs.contraction(blocks * outputBlocks, columns, outputBlocks * columns, structure.elementTypeOf(0));
+          costs.product(blocks * outputBlocks, columns, structure.elementTypeOf(0)) + candidate.drain;
       candidates.push_back(candidate);
     }
 }
 
-/// Operations other than the terminator in the body of `op`.
-static double bodyOperations(linalg::LinalgOp op) {
-  return std::max<size_t>(1, op.getBlock()->getOperations().size() - 1);
+/// Instructions that the body of `op` takes: reading and writing converts for nothing, and an operator whose other side
+/// is the same for all elements of a partition shares an instruction with another one.
+static double bodyInstructions(const Structure &structure, int64_t partition) {
+  auto varies = [&](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument)
+      return value.getDefiningOp()->getNumOperands() != 0;
+    AffineMap map = structure.maps[argument.getArgNumber()];
+    return llvm::any_of(structure.iterators(),
+                        [&](int64_t iterator) { return iterator != partition && map.isFunctionOfDim(iterator); });
+  };
+  double instructions = 0;
+  for (Operation &op : structure.body()->without_terminator()) {
+    if (op.getNumOperands() == 0 || llvm::isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp,
+                                              arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(op))
+      continue;
+    bool shares = op.getNumOperands() == 2 && !(varies(op.getOperand(0)) && varies(op.getOperand(1)));
+    instructions += shares ? 0.5 : 1;
+  }
+  return std::max(1.0, std::ceil(instructions));
 }
 
 /// Maps and reductions: one parallel iterator on the partitions of the result and of every operand that has it.
@@ -186,7 +206,7 @@ static void addLanewise(const Structure &structure, const LayoutCosts &costs,
     double elements = steps(structure, [&](int64_t iterator) { return iterator != partition; });
     if (partition >= 0)
       elements *= splitOverPartitions(structure.extents[partition]).chunks;
-    candidate.nanoseconds = costs.vector(elements, bodyOperations(structure.op)) + loads;
+    candidate.nanoseconds = costs.vector(elements, bodyInstructions(structure, partition)) + loads;
     candidates.push_back(candidate);
   }
 }
@@ -326,7 +346,8 @@ static SmallVector<LayoutCandidate> placeCandidates(Operation *op, const LayoutC
   candidate.operands.assign(count, Layout::hbm());
   candidate.result = Layout::hbm();
   if (!isPlacedByConcats(op))
-    candidate.nanoseconds = costs.dma(bytes, shapeOf(result).empty() ? 1 : shapeOf(result).back() * 4);
+    candidate.nanoseconds = costs.dma(bytes, shapeOf(result).empty() ? 1 : shapeOf(result).back() * 4) +
+                            (count - 1) * costs.dmaIssue;
   candidates.push_back(candidate);
   return candidates;
 }
@@ -361,10 +382,10 @@ static void addLoadingConcat(tensor::ConcatOp op, const LayoutCosts &costs,
   candidate.form = Form::Place;
   candidate.operands.assign(op.getInputs().size(), Layout::hbm());
   candidate.result = Layout::onChip(dim);
-  for (Value input : op.getInputs())
-    candidate.nanoseconds +=
-        costs.move(shapeOf(input), elementTypeOf(input), Layout::hbm(), candidate.result) - costs.dmaFixed;
-  candidate.nanoseconds += costs.dmaFixed;
+  // The transfers go to different lanes: they move at the same time, and are issued one after the other.
+  candidate.nanoseconds = costs.move(op.getResultType().getShape(), op.getResultType().getElementType(), Layout::hbm(),
+                                     candidate.result) +
+                          (op.getInputs().size() - 1) * costs.dmaIssue;
   candidates.push_back(candidate);
 }
 

@@ -10,23 +10,47 @@ using namespace mlir;
 
 namespace trn {
 
-double LayoutCosts::tensorPasses(Type elementType) const {
-  // fp32 takes four passes through the array, every narrower type one (device notes, section 11.2).
-  return elementType.isF32() ? 4 : 1;
+LayoutCosts::LayoutCosts(const isa::DeviceInfo &device) {
+  auto cycle = [](int64_t hertz) { return 1e9 / static_cast<double>(hertz); };
+  vectorCycle = cycle(device.dveHz);
+  scalarCycle = cycle(device.actHz);
+  tensorCycle = cycle(device.peHz);
+  minimumCycles = device.minInterval;
+  movingColumns = std::min(device.matmulMovingMax, device.psumBankBytes / 4);
+  widePasses = 4; // ISA26 nc_matmul: fp32 takes four times as long, on every device
+  wideTransposePasses = device.fp32TransposePasses;
+  dmaEngineRate = device.dmaSustainedBytesPerUs / 1e3;
+  dmaEngines = device.dmaEngines;
+  hbmRate = device.hbmBytesPerUs / 1e3;
+  dmaLanesPerEngine = device.dmaPartitionsPerEngine;
+  dmaIssue = device.dmaIssueNs;
+  dmaFixed = device.dmaIssueNs + device.dmaStartNs + device.dmaCompletionNs;
+  dmaPacketBytes = device.dmaPacketBytes;
+  dmaRunBytes = device.dmaPacketStartPs / 1e3 * dmaEngineRate;
 }
+
+double LayoutCosts::tensorPasses(Type elementType) const { return elementType.isF32() ? widePasses : 1; }
 
 double LayoutCosts::vector(double elements, double operations) const {
   return operations * std::max(minimumCycles, elements) * vectorCycle;
 }
 
-double LayoutCosts::contraction(double passes, double columns, double drained, Type elementType) const {
-  double full = std::floor(columns / movingColumns), rest = columns - full * movingColumns;
-  double cycles = full * movingColumns + (rest > 0 ? std::max(minimumCycles, rest) : 0);
-  return passes * cycles * tensorPasses(elementType) * tensorCycle + std::max(minimumCycles, drained) * scalarCycle;
+/// Cycles of `columns` moving columns, in instructions of at most one PSUM bank.
+static double columnCycles(const LayoutCosts &costs, double columns) {
+  double full = std::floor(columns / costs.movingColumns), rest = columns - full * costs.movingColumns;
+  return full * costs.movingColumns + (rest > 0 ? std::max(costs.minimumCycles, rest) : 0);
 }
 
-double LayoutCosts::dma(double bytes, double run) const {
-  return dmaFixed + bytes * std::max(1.0, dmaRunBytes / std::max(run, 1.0)) / dmaBytesPerNanosecond;
+double LayoutCosts::product(double passes, double columns, Type elementType) const {
+  return passes * columnCycles(*this, columns) * tensorPasses(elementType) * tensorCycle;
+}
+
+double LayoutCosts::drain(double elements) const { return std::max(minimumCycles, elements) * scalarCycle; }
+
+double LayoutCosts::dma(double bytes, double run, double lanes) const {
+  double engines = std::min(dmaEngines, std::ceil(std::max(1.0, lanes) / dmaLanesPerEngine));
+  double packet = std::min(std::max(run, 1.0), dmaPacketBytes);
+  return dmaFixed + bytes * std::max(1 / hbmRate, (1 + dmaRunBytes / packet) / (engines * dmaEngineRate));
 }
 
 /// Contiguous elements when `layout` is read or written from row-major HBM: the dimensions behind the partition's.
@@ -51,14 +75,17 @@ double LayoutCosts::move(ArrayRef<int64_t> shape, Type elementType, const Layout
   double elements = 1;
   for (int64_t extent : shape)
     elements *= extent;
-  if (from.isHbm() || to.isHbm())
-    return dma(elements * storedBytes(elementType),
-               contiguousElements(shape, from.isHbm() ? to : from) * storedBytes(elementType));
+  if (from.isHbm() || to.isHbm()) {
+    const Layout &onChip = from.isHbm() ? to : from;
+    double lanes = onChip.isOnChip() ? partitionSplit(shape, onChip).lanes : kPartitions;
+    return dma(elements * storedBytes(elementType), contiguousElements(shape, onChip) * storedBytes(elementType), lanes);
+  }
   if (from.isOneLane() || to.isOneLane() || !passesThroughPE(elementType))
     return std::numeric_limits<double>::infinity();
   PartitionSplit source = partitionSplit(shape, from), target = partitionSplit(shape, to);
   double blocks = elements / (static_cast<double>(source.extent) * target.extent) * source.chunks * target.chunks;
-  return contraction(blocks, source.lanes, blocks * source.lanes, elementType);
+  return product(blocks, source.lanes, elementType) * (elementType.isF32() ? wideTransposePasses / widePasses : 1) +
+         drain(blocks * source.lanes);
 }
 
 std::optional<Layout> LayoutCosts::waypoint(ArrayRef<int64_t> shape, Type elementType, const Layout &from,

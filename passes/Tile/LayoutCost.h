@@ -1,7 +1,8 @@
 //===- LayoutCost.h - what a layout costs, in nanoseconds ------------------===//
 // Owns the closed-form costs by which layouts are compared. They rank alternatives; they are not the device's timing
-// (runtime/timing is). Each formula states its source in the design's device notes.
+// (runtime/timing is). Every machine constant comes from the target's record (Devices.td).
 #pragma once
+#include "dialects/Trn/ISA/ISA.h"
 #include "passes/Tile/Layout.h"
 #include <optional>
 
@@ -9,25 +10,34 @@ namespace trn {
 
 /// Machine constants that the choice of layouts depends on.
 struct LayoutCosts {
-  double vectorCycle = 1.0 / 0.96;    ///< DVE, one element per partition and cycle
-  double scalarCycle = 1.0 / 1.4;     ///< ACT, which drains PSUM
-  double tensorCycle = 1.0 / 2.8;     ///< PE, one moving column per cycle
-  double minimumCycles = 64;          ///< shortest issue interval of any compute instruction
-  double movingColumns = 512;         ///< fp32 columns of one PSUM bank
-  double dmaBytesPerNanosecond = 272; ///< sustained, 16 engines
-  double dmaFixed = 2000;             ///< first byte to completion of a small transfer
-  double dmaRunBytes = 512;           ///< contiguous bytes below which a descriptor costs as much as this many
-  double sbufBytes = 180224;          ///< usable bytes of one SBUF partition
+  explicit LayoutCosts(const isa::DeviceInfo &device);
+
+  double vectorCycle;          ///< DVE, one element per partition and cycle
+  double scalarCycle;          ///< ACT, which drains PSUM
+  double tensorCycle;          ///< PE, one moving column per cycle
+  double minimumCycles;        ///< shortest issue interval of any compute instruction
+  double movingColumns;        ///< fp32 columns of one PSUM bank
+  double widePasses;           ///< of an fp32 matmul
+  double wideTransposePasses;  ///< of an fp32 transpose
+  double dmaEngineRate;        ///< bytes per nanosecond of one DMA engine
+  double dmaEngines;
+  double hbmRate;              ///< bytes per nanosecond
+  double dmaLanesPerEngine;    ///< partitions that one DMA engine serves
+  double dmaIssue;             ///< the issuing queue is busy with one transfer
+  double dmaFixed;             ///< trigger to completion of a small transfer
+  double dmaPacketBytes;       ///< longest run that moves as one packet
+  double dmaRunBytes;          ///< what could have moved in the fixed time of a packet
 
   /// PE passes that a matmul needs for operands of `elementType`.
   double tensorPasses(mlir::Type elementType) const;
   /// Instructions on DVE/ACT over `elements` per partition, `operations` of them.
   double vector(double elements, double operations = 1) const;
-  /// A contraction of `passes` stationary tiles, each with `columns` moving columns, draining `drained` elements per
-  /// partition.
-  double contraction(double passes, double columns, double drained, mlir::Type elementType) const;
-  /// A transfer of `bytes` in contiguous runs of `run` bytes.
-  double dma(double bytes, double run) const;
+  /// PE time of `passes` stationary tiles, each with `columns` moving columns.
+  double product(double passes, double columns, mlir::Type elementType) const;
+  /// Emptying PSUM of `elements` per partition.
+  double drain(double elements) const;
+  /// A transfer of `bytes` in contiguous runs of `run` bytes, spread over `lanes` partitions.
+  double dma(double bytes, double run, double lanes = kPartitions) const;
   /// Moves a tensor of `shape` between two layouts in one step: through the PE from partition to partition, by DMA to
   /// or from HBM.
   double move(llvm::ArrayRef<int64_t> shape, mlir::Type elementType, const Layout &from, const Layout &to) const;

@@ -225,7 +225,7 @@ void LayoutEmitter::fillBorder(Location loc, FormStorage &storage, const Halo &h
   SmallVector<SmallVector<Window>> sides;
   SmallVector<Window> rest = all;
   double sideTime = 0;
-  LayoutCosts costs;
+  const LayoutCosts &costs = plan.costs;
   auto freeElements = [](ArrayRef<Window> windows) {
     double elements = 1;
     for (const Window &window : windows.drop_front())

@@ -8,11 +8,11 @@ using namespace mlir;
 
 namespace trn {
 
-void addLayoutPasses(OpPassManager &manager) {
+void addLayoutPasses(OpPassManager &manager, StringRef target) {
   manager.addNestedPass<func::FuncOp>(createNormalizeStructurePass());
-  manager.addNestedPass<func::FuncOp>(createFoldTapsPass());
-  manager.addNestedPass<func::FuncOp>(createChooseLayoutPass());
-  manager.addPass(createApplyLayoutPass());
+  manager.addNestedPass<func::FuncOp>(createFoldTapsPass({target.str()}));
+  manager.addNestedPass<func::FuncOp>(createChooseLayoutPass({target.str()}));
+  manager.addPass(createApplyLayoutPass({target.str()}));
   manager.addPass(createFormGroupsPass());
 }
 

@@ -15,6 +15,6 @@ namespace trn {
 #define GEN_PASS_REGISTRATION
 #include "passes/Tile/LayoutPasses.h.inc"
 
-/// The passes from stage `tensor` to stage `grouped`, in order.
-void addLayoutPasses(mlir::OpPassManager &manager);
+/// The passes from stage `tensor` to stage `grouped` for `target`, in order.
+void addLayoutPasses(mlir::OpPassManager &manager, llvm::StringRef target = "trn2");
 } // namespace trn

@@ -5,6 +5,7 @@
 #define TRN_PASSES_TILE_LAYOUTPASSES
 
 include "mlir/Pass/PassBase.td"
+include "passes/Target.td"
 
 def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncOp"> {
   let summary = "Bring the operations of stage tensor to the few forms that layouts are chosen for";
@@ -32,21 +33,24 @@ def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncO
 }
 
 def FoldTapsPass : Pass<"tile-fold-taps", "mlir::func::FuncOp"> {
-  let summary = "Put kernel rows beside the channels of a convolution with few channels";
+  let summary = "Put kernel taps beside the channels of a convolution with few channels";
   let description = [{
-    A contraction over 3 channels uses 3 of the 128 rows of the PE array. Here the kernel dimension is gathered into the
-    partitions when the tensor is loaded: one strided copy per kernel row, taken when the PE time it saves is more than
-    the DMA time it costs.
+    A contraction over 3 channels uses 3 of the 128 rows of the PE array. Here kernel rows, and as many kernel columns as
+    pay, are gathered into the partitions when the tensor is loaded: one copy per tap, with the strides of the rows and a
+    shift of the columns, so that what moves stays contiguous. Taken where the PE time that it saves is more than the DMA
+    time that it costs.
 
     *Contract in*: stage `tensor`, normalised.
 
     *Contract out*: stage `tensor`.
 
-    *Example*: a 3x3 convolution of `tensor<3x30x30xf32>` becomes one over `tensor<9x28x30xf32>`, the concatenation of
-    three slices of rows, with one kernel dimension left.
+    *Example*: a 3x3 convolution of `tensor<3x30x30xf32>` becomes one over `tensor<27x28x28xf32>`, the concatenation of
+    nine slices. Of a 7x7 kernel with stride 2, four columns are folded: the result reads `tensor<84x112x227xbf16>` at
+    columns `2 * x + 4 * tap`, and the kernel, padded to eight columns, has two taps left.
 
     *Not done*: taps of tensors made on chip, where the copies would be partition to partition.
   }];
+  let options = [TargetOption<>];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
@@ -68,6 +72,7 @@ def ChooseLayoutPass : Pass<"tile-choose-layout", "mlir::func::FuncOp"> {
     *Not done*: loop tiles (tile-plan-schedule).
   }];
   let options = [
+    TargetOption<>,
     Option<"printPlan", "print-plan", "bool", /*default=*/"false", "print the plan to the error stream, for tests">
   ];
 }
@@ -94,6 +99,7 @@ def ApplyLayoutPass : Pass<"tile-apply-layout", "mlir::ModuleOp"> {
 
     *Not done*: groups.
   }];
+  let options = [TargetOption<>];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
                            "mlir::bufferization::BufferizationDialect", "mlir::memref::MemRefDialect", "::trn::ir::TrnDialect"];
 }

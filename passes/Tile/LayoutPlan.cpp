@@ -13,6 +13,16 @@ using namespace mlir;
 
 namespace trn {
 
+/// The same on every device, 60 % of the smallest SBUF: temporaries do not shrink with it, so a plan that left them less
+/// than there would be refused where SBUF is larger.
+LayoutOptions::LayoutOptions(const isa::DeviceInfo &device) : costs(device) {
+  constexpr double kShare = 0.6;
+  int64_t smallest = device.sbufBytesUsable;
+  for (const isa::DeviceInfo *other : isa::allDevices())
+    smallest = std::min(smallest, other->sbufBytesUsable);
+  residentBytes = kShare * smallest;
+}
+
 SmallVector<int64_t> Halo::pad(ArrayRef<int64_t> shape) const {
   SmallVector<int64_t> padded(shape);
   if (!empty())
@@ -79,9 +89,7 @@ std::optional<Halo> haloOf(tensor::PadOp pad) {
 
 class LayoutPlanner {
 public:
-  LayoutPlanner(func::FuncOp function, const LayoutOptions &options) : function(function), options(options) {
-    plan.costs = options.costs;
-  }
+  LayoutPlanner(func::FuncOp function, const LayoutOptions &options) : function(function), options(options), plan(options.costs) {}
 
   LayoutPlan run() {
     collect();
@@ -167,9 +175,15 @@ private:
       problem.addEdge(problem.addNode({0}), nodeOf.lookup(op), costs);
       return;
     }
+    // A map that is alone in reading a contraction empties PSUM itself.
+    auto saved = [&](const LayoutCandidate &writer, const LayoutCandidate &reader) {
+      bool fuses = value.hasOneUse() && reader.form == LayoutCandidate::Form::Map &&
+                   reader.operands[index] == writer.result && reader.result == writer.result;
+      return fuses ? writer.drain : 0.0;
+    };
     for (const LayoutCandidate &writer : found->second)
       for (const LayoutCandidate &reader : readers)
-        costs.push_back(convert(value, writer.result, reader.operands[index]));
+        costs.push_back(convert(value, writer.result, reader.operands[index]) - saved(writer, reader));
     problem.addEdge(nodeOf.lookup(producer), nodeOf.lookup(op), costs);
   }
 
@@ -301,7 +315,7 @@ private:
   /// Keeps in HBM what does not fit: at each operation, while the live bytes exceed the budget, the live form whose
   /// next use is farthest.
   void spill() {
-    double budget = options.costs.sbufBytes * options.residentShare;
+    double budget = options.residentBytes;
     SmallVector<TensorForm *> order;
     for (TensorForm &form : plan.forms)
       if (form.layout.isOnChip())

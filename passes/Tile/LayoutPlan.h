@@ -11,6 +11,7 @@
 #include "passes/Tile/LayoutCandidates.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include <memory>
 
 namespace trn {
 
@@ -38,6 +39,7 @@ struct TensorForm {
 
 class LayoutPlan {
 public:
+  explicit LayoutPlan(const LayoutCosts &costs) : costs(costs) {}
   /// The candidate chosen for `op`; null for operations without a layout (constants, terminator).
   const LayoutCandidate *of(mlir::Operation *op) const;
   /// The layout in which `value` is produced.
@@ -74,20 +76,29 @@ private:
 
 /// What the planner may use; constants of the device and the share of SBUF that whole tensors may take.
 struct LayoutOptions {
+  explicit LayoutOptions(const isa::DeviceInfo &device);
   LayoutCosts costs;
-  /// Share of SBUF for whole tensors; the rest is for weight tiles and temporaries of groups.
-  double residentShare = 0.6;
+  /// Bytes per partition for whole tensors; the rest is for weight tiles and temporaries of groups.
+  double residentBytes;
 };
 
 /// Plans the layouts of `function`, one block of stage tensor.
 LayoutPlan planLayouts(mlir::func::FuncOp function, const LayoutOptions &options);
 
-/// The cached analysis.
+/// The cached analysis: a plan per device that was asked for.
 class LayoutAnalysis {
 public:
-  LayoutAnalysis(mlir::Operation *function)
-      : plan(planLayouts(mlir::cast<mlir::func::FuncOp>(function), LayoutOptions())) {}
-  const LayoutPlan plan;
+  LayoutAnalysis(mlir::Operation *function) : function(mlir::cast<mlir::func::FuncOp>(function)) {}
+  const LayoutPlan &planFor(const isa::DeviceInfo &device) {
+    auto &plan = plans[&device];
+    if (!plan)
+      plan = std::make_unique<LayoutPlan>(planLayouts(function, LayoutOptions(device)));
+    return *plan;
+  }
+
+private:
+  mlir::func::FuncOp function;
+  llvm::SmallDenseMap<const isa::DeviceInfo *, std::unique_ptr<LayoutPlan>, 1> plans;
 };
 
 } // namespace trn

@@ -1,5 +1,6 @@
 //===- PlanSchedule.cpp - compute and report the plan of a group -----------===//
 // Owns the pass that shows TilePlanAnalysis: one remark per nest. Refuses to change the IR.
+#include "dialects/Trn/Target.h"
 #include "passes/Tile/SchedulePasses.h"
 #include "passes/Tile/TilePlan.h"
 #include "llvm/Support/raw_ostream.h"
@@ -12,8 +13,13 @@ namespace trn {
 
 namespace {
 struct PlanSchedulePass : impl::PlanSchedulePassBase<PlanSchedulePass> {
+  using PlanSchedulePassBase::PlanSchedulePassBase;
+
   void runOnOperation() override {
-    for (TileNest nest : getAnalysis<TilePlanAnalysis>().plan().nests) {
+    const isa::DeviceInfo *device = findDevice(getOperation(), target);
+    if (!device)
+      return signalPassFailure();
+    for (TileNest nest : getAnalysis<TilePlanAnalysis>().planFor(*device).nests) {
       std::string text;
       llvm::raw_string_ostream os(text);
       nest.print(os);

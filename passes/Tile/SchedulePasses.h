@@ -15,8 +15,8 @@ namespace trn {
 #define GEN_PASS_REGISTRATION
 #include "passes/Tile/SchedulePasses.h.inc"
 
-/// Appends the passes from stage `grouped` to stage `tiled`, in order.
-void buildTilePipeline(mlir::OpPassManager &modulePasses);
+/// Appends the passes from stage `grouped` to stage `tiled` for `target`, in order.
+void buildTilePipeline(mlir::OpPassManager &modulePasses, llvm::StringRef target = "trn2");
 /// Registers that order as the pipeline `grouped-to-tiled`.
 void registerTilePipeline();
 } // namespace trn

@@ -4,6 +4,7 @@
 #define TRN_PASSES_TILE_SCHEDULEPASSES
 
 include "mlir/Pass/PassBase.td"
+include "passes/Target.td"
 
 def StageTransfersPass : Pass<"tile-stage-transfers", "mlir::func::FuncOp"> {
   let summary = "Write every crossing between memories of a group as an operation";
@@ -46,6 +47,7 @@ def PlanSchedulePass : Pass<"tile-plan-schedule", "mlir::func::FuncOp"> {
 
     *Not done*: no search; the rules are in TilePlan.cpp with their sources.
   }];
+  let options = [TargetOption<>];
 }
 
 def ApplySchedulePass : Pass<"tile-apply-schedule", "mlir::func::FuncOp"> {
@@ -62,6 +64,7 @@ def ApplySchedulePass : Pass<"tile-apply-schedule", "mlir::func::FuncOp"> {
 
     *Not done*: multi-buffering; the scheduler gives every iteration its own buffers.
   }];
+  let options = [TargetOption<>];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect",
                            "mlir::affine::AffineDialect", "mlir::arith::ArithDialect"];
 }

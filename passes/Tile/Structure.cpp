@@ -19,6 +19,16 @@ static bool isElementCast(linalg::GenericOp op) {
          cast->getOperand(0) == op.getBlock()->getArgument(0);
 }
 
+/// Whether `pad` adds zeros at the high ends only.
+static bool addsZerosBehind(tensor::PadOp pad) {
+  Value padding = pad.getConstantPaddingValue();
+  Attribute value;
+  if (!padding || !matchPattern(padding, m_Constant(&value)) || pad.hasZeroLowPad() == false)
+    return false;
+  auto number = dyn_cast<FloatAttr>(value);
+  return number && number.getValue().isPosZero();
+}
+
 std::optional<ConstantTensor> constantTensor(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   Operation *producer = value.getDefiningOp();
@@ -31,8 +41,11 @@ std::optional<ConstantTensor> constantTensor(Value value) {
   auto transpose = dyn_cast<linalg::TransposeOp>(producer);
   auto slice = dyn_cast<tensor::ExtractSliceOp>(producer);
   auto generic = dyn_cast<linalg::GenericOp>(producer);
+  auto pad = dyn_cast<tensor::PadOp>(producer);
   bool reshapes = llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer);
-  if (!transpose && !slice && !reshapes && !(generic && isElementCast(generic)))
+  if (pad && !addsZerosBehind(pad))
+    return std::nullopt;
+  if (!transpose && !slice && !reshapes && !pad && !(generic && isElementCast(generic)))
     return std::nullopt;
   std::optional<ConstantTensor> source = constantTensor(producer->getOperand(0));
   if (!source)
@@ -44,6 +57,8 @@ std::optional<ConstantTensor> constantTensor(Value value) {
     applied = source->transforms.slice(slice.getStaticOffsets(), slice.getStaticSizes(), slice.getStaticStrides());
   else if (generic)
     applied = source->transforms.cast(type.getElementType());
+  else if (pad)
+    applied = source->transforms.pad(pad.getStaticHigh());
   else if (slice)
     return std::nullopt;
   // Reshapes, and the dimensions that a slice drops.

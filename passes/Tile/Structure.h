@@ -43,7 +43,7 @@ public:
   mlir::Value valueOf(unsigned operand) const { return op->getOperand(operand); }
 };
 
-/// A constant and what was done to it by reshapes, transposes, slices and casts: still a constant.
+/// A constant and what was done to it by reshapes, transposes, slices, casts and zeros behind it: still a constant.
 struct ConstantTensor {
   mlir::ElementsAttr value;
   WeightTransforms transforms;

@@ -7,12 +7,12 @@
 
 using namespace mlir;
 
-void trn::buildTilePipeline(OpPassManager &modulePasses) {
+void trn::buildTilePipeline(OpPassManager &modulePasses, StringRef target) {
   OpPassManager &passes = modulePasses.nest<func::FuncOp>();
   passes.addPass(createStageTransfersPass());
   // Shared initial values would keep producers out of the loops of their consumers.
   passes.addPass(createSplitDestinationsPass());
-  passes.addPass(createApplySchedulePass());
+  passes.addPass(createApplySchedulePass({target.str()}));
   // The last CSE: from here on equal destinations are different buffers.
   passes.addPass(createCSEPass());
   passes.addPass(createSplitDestinationsPass());

@@ -155,7 +155,11 @@ bool accumulatesTaps(linalg::LinalgOp op) {
   Operation *sum = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
   if (!llvm::isa_and_nonnull<arith::AddFOp>(sum))
     return false;
-  return llvm::any_of(sum->getOperands(), [](Value value) { return value.getDefiningOp<arith::MulFOp>(); });
+  // A square is no weighted tap: it is computed for all taps, then reduced.
+  return llvm::any_of(sum->getOperands(), [](Value value) {
+    auto product = value.getDefiningOp<arith::MulFOp>();
+    return product && product.getLhs() != product.getRhs();
+  });
 }
 
 bool isMapLike(Operation *op) {
@@ -475,8 +479,11 @@ private:
 
 } // namespace
 
-TilePlanAnalysis::TilePlanAnalysis(Operation *function) {
-  Planner planner{TileLimits()};
+const TilePlan &TilePlanAnalysis::planFor(const isa::DeviceInfo &device) {
+  if (std::exchange(plannedFor, &device) == &device)
+    return result;
+  result = TilePlan();
+  Planner planner{TileLimits(device)};
   llvm::DenseSet<Operation *> taken;
   function->walk([&](Block *block) {
     if (llvm::isa<linalg::LinalgOp>(block->getParentOp()))
@@ -495,6 +502,7 @@ TilePlanAnalysis::TilePlanAnalysis(Operation *function) {
         result.nests.push_back(std::move(nest));
     }
   });
+  return result;
 }
 
 } // namespace trn

@@ -2,6 +2,7 @@
 // Owns the decision how a group is cut into device tiles: an analysis that reads the IR and returns a printable plan.
 // Refuses to change anything: tile-apply-schedule does that.
 #pragma once
+#include "dialects/Trn/ISA/ISA.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/SetVector.h"
@@ -26,21 +27,15 @@ struct TilePlan {
   void print(llvm::raw_ostream &os) const;
 };
 
-class TilePlanAnalysis {
-public:
-  explicit TilePlanAnalysis(mlir::Operation *function);
-  const TilePlan &plan() const { return result; }
-
-private:
-  TilePlan result;
-};
-
-/// Limits that the plan obeys. Sources: PSUM bank and matmul sizes device.md §1.2, §2.2; DMA sizes device.md §5.
+/// Limits that the plan obeys: those of the device, and ours with their reasons.
 struct TileLimits {
-  int64_t psumBankBytes = 2048;     // one accumulation group per partition
-  int64_t matmulColumns = 512;      // moving free size
-  int64_t stationaryColumns = 128;  // stationary free size
-  int64_t shortestColumns = 64;     // an instruction takes as long as one of this many elements per partition
+  explicit TileLimits(const isa::DeviceInfo &device)
+      : psumBankBytes(device.psumBankBytes), matmulColumns(device.matmulMovingMax),
+        shortestColumns(device.minInterval) {}
+
+  int64_t psumBankBytes;             // one accumulation group per partition
+  int64_t matmulColumns;             // moving free size
+  int64_t shortestColumns;           // an instruction takes as long as one of this many elements per partition
   int64_t mapElements = 2048;       // per partition and instruction of a fused chain: bounds its temporaries to 8 KiB
                                     // while the fixed ~150 cycles of an instruction stay below 10 %
   int64_t loneElements = 8192;      // the same for an operation without temporaries
@@ -48,6 +43,18 @@ struct TileLimits {
   int64_t residentLoadBytes = 16384; // per partition: a load below this is done once, before the loops
   int64_t residentStoreBytes = 65536; // per partition: a tensor above this is stored by tiles, however short their rows
   int64_t efficientRowBytes = 2048; // per partition: DMA rows shorter than this waste bandwidth
+};
+
+/// The cached analysis: the plan of a function, made for the device that is asked for first.
+class TilePlanAnalysis {
+public:
+  explicit TilePlanAnalysis(mlir::Operation *function) : function(function) {}
+  const TilePlan &planFor(const isa::DeviceInfo &device);
+
+private:
+  mlir::Operation *function;
+  const isa::DeviceInfo *plannedFor = nullptr;
+  TilePlan result;
 };
 
 } // namespace trn

@@ -183,55 +183,55 @@ func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 
 // -----
 
-#w = affine_map<(m, n, k) -> (m, k)>
-#x = affine_map<(m, n, k) -> (k, n)>
-#y = affine_map<(m, n, k) -> (m, n)>
+#w = affine_map<(m, n, p, k) -> (m, k)>
+#x = affine_map<(m, n, p, k) -> (k, n, p)>
+#y = affine_map<(m, n, p, k) -> (m, n, p)>
 // 64 + 96 rows are two chunks of 80: the second piece begins at lane 64, where engines may, and goes on in lane 0 of the
 // next chunk with its own lane 16, where only DMA may.
-// CHECK: linalg.generic 'a': contraction {{.*}} -> dim 0 [64x4096]
-// CHECK: linalg.generic 'b': contraction {{.*}} -> dim 0 [96x4096]
-// CHECK: tensor.concat 'c': place, operands (dim 0, dim 0) -> dim 0 [80x2x4096], piece 1 from SBUF to SBUF by DMA{{$}}
-func.func @main(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32> {
+// CHECK: linalg.generic 'a': contraction {{.*}} -> dim 0 [64x64x64]
+// CHECK: linalg.generic 'b': contraction {{.*}} -> dim 0 [96x64x64]
+// CHECK: tensor.concat 'c': place, operands (dim 0, dim 0) -> dim 0 [80x2x64x64], piece 1 from SBUF to SBUF by DMA{{$}}
+func.func @main(%x: tensor<64x64x64xf32>) -> tensor<64x64x64xf32> {
   %zero = arith.constant 0.0 : f32
   %wa = arith.constant dense<1.0> : tensor<64x64xf32>
   %wb = arith.constant dense<2.0> : tensor<96x64xf32>
   %we = arith.constant dense<3.0> : tensor<64x160xf32>
-  %he = tensor.empty() : tensor<64x4096xf32>
-  %h = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
-      ins(%x : tensor<64x4096xf32>) outs(%he : tensor<64x4096xf32>) {
+  %he = tensor.empty() : tensor<64x64x64xf32>
+  %h = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<64x64x64xf32>) outs(%he : tensor<64x64x64xf32>) {
     ^bb0(%p: f32, %o: f32):
       %r = math.exp %p : f32
       linalg.yield %r : f32
-  } -> tensor<64x4096xf32> loc("h")
-  %ae = tensor.empty() : tensor<64x4096xf32>
-  %af = linalg.fill ins(%zero : f32) outs(%ae : tensor<64x4096xf32>) -> tensor<64x4096xf32>
-  %a = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%wa, %h : tensor<64x64xf32>, tensor<64x4096xf32>) outs(%af : tensor<64x4096xf32>) {
+  } -> tensor<64x64x64xf32> loc("h")
+  %ae = tensor.empty() : tensor<64x64x64xf32>
+  %af = linalg.fill ins(%zero : f32) outs(%ae : tensor<64x64x64xf32>) -> tensor<64x64x64xf32>
+  %a = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%wa, %h : tensor<64x64xf32>, tensor<64x64x64xf32>) outs(%af : tensor<64x64x64xf32>) {
     ^bb0(%p: f32, %q: f32, %o: f32):
       %r = arith.mulf %p, %q : f32
       %t = arith.addf %o, %r : f32
       linalg.yield %t : f32
-  } -> tensor<64x4096xf32> loc("a")
-  %be = tensor.empty() : tensor<96x4096xf32>
-  %bf = linalg.fill ins(%zero : f32) outs(%be : tensor<96x4096xf32>) -> tensor<96x4096xf32>
-  %b = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%wb, %h : tensor<96x64xf32>, tensor<64x4096xf32>) outs(%bf : tensor<96x4096xf32>) {
+  } -> tensor<64x64x64xf32> loc("a")
+  %be = tensor.empty() : tensor<96x64x64xf32>
+  %bf = linalg.fill ins(%zero : f32) outs(%be : tensor<96x64x64xf32>) -> tensor<96x64x64xf32>
+  %b = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%wb, %h : tensor<96x64xf32>, tensor<64x64x64xf32>) outs(%bf : tensor<96x64x64xf32>) {
     ^bb0(%p: f32, %q: f32, %o: f32):
       %r = arith.mulf %p, %q : f32
       %t = arith.addf %o, %r : f32
       linalg.yield %t : f32
-  } -> tensor<96x4096xf32> loc("b")
-  %c = tensor.concat dim(0) %a, %b : (tensor<64x4096xf32>, tensor<96x4096xf32>) -> tensor<160x4096xf32> loc("c")
-  %ee = tensor.empty() : tensor<64x4096xf32>
-  %ef = linalg.fill ins(%zero : f32) outs(%ee : tensor<64x4096xf32>) -> tensor<64x4096xf32>
-  %e = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%we, %c : tensor<64x160xf32>, tensor<160x4096xf32>) outs(%ef : tensor<64x4096xf32>) {
+  } -> tensor<96x64x64xf32> loc("b")
+  %c = tensor.concat dim(0) %a, %b : (tensor<64x64x64xf32>, tensor<96x64x64xf32>) -> tensor<160x64x64xf32> loc("c")
+  %ee = tensor.empty() : tensor<64x64x64xf32>
+  %ef = linalg.fill ins(%zero : f32) outs(%ee : tensor<64x64x64xf32>) -> tensor<64x64x64xf32>
+  %e = linalg.generic {indexing_maps = [#w, #x, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%we, %c : tensor<64x160xf32>, tensor<160x64x64xf32>) outs(%ef : tensor<64x64x64xf32>) {
     ^bb0(%p: f32, %q: f32, %o: f32):
       %r = arith.mulf %p, %q : f32
       %t = arith.addf %o, %r : f32
       linalg.yield %t : f32
-  } -> tensor<64x4096xf32> loc("e")
-  return %e : tensor<64x4096xf32>
+  } -> tensor<64x64x64xf32> loc("e")
+  return %e : tensor<64x64x64xf32>
 }
 
 // -----

@@ -6,6 +6,8 @@
 #out = affine_map<(n, m, y, x, c, r, s) -> (n, m, y, x)>
 // CHECK: #[[IN:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d4, d2, d3 + d5)>
 // CHECK: #[[WEIGHT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, d4, d5)>
+// CHECK-DAG: #[[APART:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d4, d2, d5, d3)>
+// CHECK-DAG: #[[IN2:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d4, d2, d3 + d5 * 2)>
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[TOP:.*]] = tensor.extract_slice %{{.*}}[0, 0, 0, 0] [1, 3, 29, 30] [1, 1, 1, 1]
 // CHECK-DAG: tensor.pad %[[TOP]] low[0, 0, 1, 1] high[0, 0, 0, 1]
@@ -58,4 +60,49 @@ func.func @other(%x: tensor<1x3x32x32xf32>) -> tensor<1x64x30x30xf32> {
       linalg.yield %q : f32
   } -> tensor<1x64x30x30xf32>
   return %r : tensor<1x64x30x30xf32>
+}
+
+// A large picture: kernel columns join as well, and every lane reads one run of memory. With stride 2 the picture is
+// taken apart into 2 x 2 planes; tap (r, s) reads plane ((r - 3) mod 2, (s - 3) mod 2). Four columns in a row join, the
+// kernel is padded to eight, and what is left steps by 4 / 2 columns of a plane.
+#out4 = affine_map<(n, c, y, x) -> (n, c, y, x)>
+#in2 = affine_map<(n, m, y, x, c, r, s) -> (n, c, y * 2 + r, x * 2 + s)>
+// CHECK-LABEL: func.func @planes
+// CHECK: %[[VIEW:.*]] = tensor.expand_shape %{{.*}} output_shape [1, 3, 112, 2, 112, 2]
+// CHECK: linalg.generic {indexing_maps = [#[[APART]]
+// CHECK-SAME: outs(%{{.*}} : tensor<1x3x2x2x112x112xbf16>)
+// CHECK: arith.truncf
+// CHECK: tensor.pad %{{.*}} low[0, 0, 0, 0, 2, 2] high[0, 0, 0, 0, 2, 2]
+// CHECK: tensor.extract_slice %{{.*}}[0, 0, 1, 1, 0] [1, 3, 1, 1, 12992] [1, 1, 1, 1, 1]
+// CHECK: tensor.concat dim(1)
+// CHECK-SAME: -> tensor<1x84x112x116xbf16>
+// CHECK: linalg.generic {indexing_maps = [#[[IN2]]
+// CHECK-SAME: tensor<64x84x2xbf16>
+func.func @planes(%x: tensor<1x3x224x224xf32>) -> tensor<1x64x112x112xf32> {
+  %zero = arith.constant 0.0 : f32
+  %none = arith.constant 0.0 : bf16
+  %w = arith.constant dense_resource<w> : tensor<64x3x7x7xbf16>
+  %e0 = tensor.empty() : tensor<1x3x224x224xbf16>
+  %x16 = linalg.generic {indexing_maps = [#out4, #out4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x3x224x224xf32>) outs(%e0 : tensor<1x3x224x224xbf16>) {
+    ^bb0(%a: f32, %o: bf16):
+      %q = arith.truncf %a : f32 to bf16
+      linalg.yield %q : bf16
+  } -> tensor<1x3x224x224xbf16>
+  %p = tensor.pad %x16 low[0, 0, 3, 3] high[0, 0, 3, 3] {
+    ^bb0(%a: index, %b: index, %c: index, %d: index):
+      tensor.yield %none : bf16
+  } : tensor<1x3x224x224xbf16> to tensor<1x3x230x230xbf16>
+  %e = tensor.empty() : tensor<1x64x112x112xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64x112x112xf32>) -> tensor<1x64x112x112xf32>
+  %r = linalg.generic {indexing_maps = [#in2, #weight, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %w : tensor<1x3x230x230xbf16>, tensor<64x3x7x7xbf16>) outs(%f : tensor<1x64x112x112xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %o: f32):
+      %a32 = arith.extf %a : bf16 to f32
+      %b32 = arith.extf %b : bf16 to f32
+      %m = arith.mulf %a32, %b32 : f32
+      %q = arith.addf %o, %m : f32
+      linalg.yield %q : f32
+  } -> tensor<1x64x112x112xf32>
+  return %r : tensor<1x64x112x112xf32>
 }

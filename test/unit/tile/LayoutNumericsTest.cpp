@@ -179,6 +179,57 @@ func.func @main(%x: tensor<1x2x9x9xf32>) -> tensor<1x16x5x7xf32> {
   return %c : tensor<1x16x5x7xf32>
 })"},
 
+    // A picture large enough for planes: 7x7 taps of stride 2 in steps of 4 columns, the kernel padded to 8 columns.
+    {"PlanesStem", R"(
+#x = affine_map<(n,m,y,x,c,r,s) -> (n,c,y*2+r,x*2+s)>
+#w = affine_map<(n,m,y,x,c,r,s) -> (m,c,r,s)>
+#o = affine_map<(n,m,y,x,c,r,s) -> (n,m,y,x)>
+func.func @main(%x: tensor<1x3x112x112xf32>) -> tensor<1x16x56x56xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<16x3x7x7xf32>
+  %p = tensor.pad %x low[0,0,3,3] high[0,0,3,3] { ^bb0(%b_a: index, %b_b: index, %b_c: index, %b_d: index): tensor.yield %zero : f32 } : tensor<1x3x112x112xf32> to tensor<1x3x118x118xf32>
+  %e = tensor.empty() : tensor<1x16x56x56xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x16x56x56xf32>) -> tensor<1x16x56x56xf32>
+  %r = linalg.generic {indexing_maps = [#x,#w,#o], iterator_types = ["parallel","parallel","parallel","parallel","reduction","reduction","reduction"]}
+    ins(%p, %w : tensor<1x3x118x118xf32>, tensor<16x3x7x7xf32>) outs(%f : tensor<1x16x56x56xf32>) { )" MULTIPLY_ADD
+                R"( } -> tensor<1x16x56x56xf32>
+  return %r : tensor<1x16x56x56xf32>
+})"},
+
+    // All 25 taps of one channel in the lanes; 113 pixels do not divide by the stride, so rows are read with strides.
+    {"WholeKernelStem", R"(
+#x = affine_map<(n,m,y,x,c,r,s) -> (n,c,y*2+r,x*2+s)>
+#w = affine_map<(n,m,y,x,c,r,s) -> (m,c,r,s)>
+#o = affine_map<(n,m,y,x,c,r,s) -> (n,m,y,x)>
+func.func @main(%x: tensor<1x1x113x113xf32>) -> tensor<1x16x57x57xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<16x1x5x5xf32>
+  %p = tensor.pad %x low[0,0,2,2] high[0,0,2,2] { ^bb0(%b_a: index, %b_b: index, %b_c: index, %b_d: index): tensor.yield %zero : f32 } : tensor<1x1x113x113xf32> to tensor<1x1x117x117xf32>
+  %e = tensor.empty() : tensor<1x16x57x57xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x16x57x57xf32>) -> tensor<1x16x57x57xf32>
+  %r = linalg.generic {indexing_maps = [#x,#w,#o], iterator_types = ["parallel","parallel","parallel","parallel","reduction","reduction","reduction"]}
+    ins(%p, %w : tensor<1x1x117x117xf32>, tensor<16x1x5x5xf32>) outs(%f : tensor<1x16x57x57xf32>) { )" MULTIPLY_ADD
+                R"( } -> tensor<1x16x57x57xf32>
+  return %r : tensor<1x16x57x57xf32>
+})"},
+
+    // All nine taps at once, without padding: the planes have more columns than the result.
+    {"UnpaddedStem", R"(
+#x = affine_map<(n,m,y,x,c,r,s) -> (n,c,y*2+r,x*2+s)>
+#w = affine_map<(n,m,y,x,c,r,s) -> (m,c,r,s)>
+#o = affine_map<(n,m,y,x,c,r,s) -> (n,m,y,x)>
+func.func @main(%x: tensor<1x3x112x112xf32>) -> tensor<1x16x55x55xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<16x3x3x3xf32>
+  %p = tensor.pad %x low[0,0,0,0] high[0,0,0,0] { ^bb0(%b_a: index, %b_b: index, %b_c: index, %b_d: index): tensor.yield %zero : f32 } : tensor<1x3x112x112xf32> to tensor<1x3x112x112xf32>
+  %e = tensor.empty() : tensor<1x16x55x55xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x16x55x55xf32>) -> tensor<1x16x55x55xf32>
+  %r = linalg.generic {indexing_maps = [#x,#w,#o], iterator_types = ["parallel","parallel","parallel","parallel","reduction","reduction","reduction"]}
+    ins(%p, %w : tensor<1x3x112x112xf32>, tensor<16x3x3x3xf32>) outs(%f : tensor<1x16x55x55xf32>) { )" MULTIPLY_ADD
+                R"( } -> tensor<1x16x55x55xf32>
+  return %r : tensor<1x16x55x55xf32>
+})"},
+
     // One channel.
     {"OneChannel", R"(
 #x = affine_map<(n,m,y,x,c,r,s) -> (n,c,y+r,x+s)>
