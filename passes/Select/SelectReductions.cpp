@@ -132,9 +132,9 @@ constexpr int64_t kShortestTap = 32;
 constexpr int64_t kMostTaps = 128;
 /// fp32 elements of one PSUM bank, through which a product passes.
 constexpr int64_t kProductElements = 512;
-/// Sums that are independent: an addition waits for the one before it (about 157 ns + n) longer than it works, so that
-/// fewer blocks than this are summed in parts.
-constexpr size_t kIndependentSums = 3;
+/// An addition's result is there about this many elements' time after its last element (157 ns, M3): as many sums grow in
+/// turns as keep DVE working meanwhile.
+constexpr int64_t kLatencyElements = 150;
 
 /// The operand of `op` that `value` is, conversions aside.
 std::optional<unsigned> operandOf(linalg::LinalgOp op, Value value) {
@@ -259,53 +259,85 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
       weights.strides.erase(weights.strides.begin());
     }
 
-    // Blocks of the kept loops whose products fit one PSUM bank: single steps of the outer loops, runs of one loop.
+    // Blocks of the kept loops whose products fit one PSUM bank: single steps of the outer loops, runs of one.
     unsigned cut = kept - 1;
     int64_t inner = 1;
     while (cut > 0 && inner * keptSizes[cut] <= kProductElements)
       inner *= keptSizes[cut--];
     int64_t run = std::max<int64_t>(1, kProductElements / inner);
     run = llvm::divideCeil(keptSizes[cut], llvm::divideCeil(keptSizes[cut], run));
-    SmallVector<SmallVector<int64_t>> outer = positionsOf(keptSizes.take_front(cut));
-    size_t blocks = outer.size() * llvm::divideCeil(keptSizes[cut], run);
-    size_t parts = std::min(llvm::divideCeil(kIndependentSums, blocks), llvm::divideCeil(tapPositions.size(), 4));
-    for (SmallVector<int64_t> &begin : outer)
+    SmallVector<Block> blocks;
+    for (SmallVector<int64_t> &begin : positionsOf(keptSizes.take_front(cut)))
       for (int64_t first = 0; first < keptSizes[cut]; first += run) {
-        SmallVector<int64_t> sizes(keptSizes), at(begin);
-        std::fill_n(sizes.begin(), cut, 1);
-        sizes[cut] = std::min(run, keptSizes[cut] - first);
-        at.push_back(first);
-        at.append(kept - cut - 1, 0);
-        Value target = createView(builder, loc, partOf(dst, at, kept), tile.partitions, sizes);
-        // Sums stay fp32; the last one converts.
-        SmallVector<Value> sums(parts);
-        if (dst.elementType() == f32 || tapPositions.size() == 1)
-          sums[0] = target;
-        for (Value &sum : sums)
-          if (!sum)
-            sum = createTemporary(builder, loc, tile.partitions, sizes, f32);
-        for (auto [index, tap] : llvm::enumerate(tapPositions)) {
-          SmallVector<int64_t> position(at);
-          llvm::append_range(position, tap);
-          Value data = createView(builder, loc, partOf(tile.accesses[taps.data], position, kept), tile.partitions, sizes);
-          Value weight = createView(builder, loc, partOf(weights, tap, 0), tile.partitions, {});
-          Value sum = sums[index % parts];
-          if (index < parts) {
-            emitter.tensorScalar(sum, data, {isa::AluOp::Multiply, ScalarOperand::at(weight)});
-            continue;
-          }
-          Value product = createTemporary(builder, loc, tile.partitions, sizes, f32, isa::Space::PSUM);
-          if (coreVersion >= 3) // there ACT has tensor_scalar, too
-            emitter.tensorScalar(product, data, {isa::AluOp::Multiply, ScalarOperand::at(weight)});
-          else
-            emitter.activation(product, data, isa::ActivationFunc::Copy, ScalarOperand::at(weight),
-                               ScalarOperand::constant(0.0f));
-          bool last = index + 1 == tapPositions.size() && parts == 1;
-          emitter.tensorTensor(last ? target : sum, sum, product, isa::AluOp::Add);
-        }
-        for (size_t part = 1; part < parts; ++part)
-          emitter.tensorTensor(part + 1 == parts ? target : sums[0], sums[0], sums[part], isa::AluOp::Add);
+        Block block;
+        block.begin = begin;
+        block.begin.push_back(first);
+        block.begin.append(kept - cut - 1, 0);
+        block.sizes.assign(keptSizes.begin(), keptSizes.end());
+        std::fill_n(block.sizes.begin(), cut, 1);
+        block.sizes[cut] = std::min(run, keptSizes[cut] - first);
+        blocks.push_back(std::move(block));
       }
+    // Sums that grow in turns: of several blocks, or parts of one.
+    size_t turns = 1 + llvm::divideCeil(kLatencyElements, std::max<int64_t>(64, run * inner));
+    for (size_t next = 0; next < blocks.size();) {
+      size_t left = blocks.size() - next, count = left < 2 * turns ? left : turns;
+      size_t parts = std::min(llvm::divideCeil(turns, count), llvm::divideCeil(tapPositions.size(), 4));
+      sumBlocks(op, tile, taps, MutableArrayRef(blocks).slice(next, count), parts, dst, weights, tapPositions, emitter,
+                coreVersion);
+      next += count;
+    }
+  }
+
+  /// One block of the kept loops, and the sums of its parts.
+  struct Block {
+    SmallVector<int64_t> begin, sizes;
+    Value target;
+    SmallVector<Value> sums;
+  };
+
+  /// Sums of `blocks`, a tap of each in turn. Sums stay fp32; the last addition converts.
+  static void sumBlocks(linalg::LinalgOp op, const Tile &tile, const WeightedTaps &taps, MutableArrayRef<Block> blocks,
+                        size_t parts, const Access &dst, const Access &weights,
+                        ArrayRef<SmallVector<int64_t>> tapPositions, Emitter &emitter, int coreVersion) {
+    OpBuilder &builder = emitter.builder;
+    Location loc = op.getLoc();
+    Type f32 = builder.getF32Type();
+    for (Block &block : blocks) {
+      block.target = createView(builder, loc, partOf(dst, block.begin, block.sizes.size()), tile.partitions, block.sizes);
+      block.sums.resize(parts);
+      if (dst.elementType() == f32 || tapPositions.size() == 1)
+        block.sums[0] = block.target;
+      for (Value &sum : block.sums)
+        if (!sum)
+          sum = createTemporary(builder, loc, tile.partitions, block.sizes, f32);
+    }
+    for (auto [index, tap] : llvm::enumerate(tapPositions)) {
+      Value weight = createView(builder, loc, partOf(weights, tap, 0), tile.partitions, {});
+      for (Block &block : blocks) {
+        SmallVector<int64_t> position(block.begin);
+        llvm::append_range(position, tap);
+        Value data = createView(builder, loc, partOf(tile.accesses[taps.data], position, block.sizes.size()),
+                                tile.partitions, block.sizes);
+        Value sum = block.sums[index % parts];
+        if (index < parts) {
+          emitter.tensorScalar(sum, data, {isa::AluOp::Multiply, ScalarOperand::at(weight)});
+          continue;
+        }
+        Value product = createTemporary(builder, loc, tile.partitions, block.sizes, f32, isa::Space::PSUM);
+        if (coreVersion >= 3) // there ACT has tensor_scalar, too
+          emitter.tensorScalar(product, data, {isa::AluOp::Multiply, ScalarOperand::at(weight)});
+        else
+          emitter.activation(product, data, isa::ActivationFunc::Copy, ScalarOperand::at(weight),
+                             ScalarOperand::constant(0.0f));
+        bool last = index + 1 == tapPositions.size() && parts == 1;
+        emitter.tensorTensor(last ? block.target : sum, sum, product, isa::AluOp::Add);
+      }
+    }
+    for (size_t part = 1; part < parts; ++part)
+      for (Block &block : blocks)
+        emitter.tensorTensor(part + 1 == parts ? block.target : block.sums[0], block.sums[0], block.sums[part],
+                             isa::AluOp::Add);
   }
 
   static LogicalResult select(linalg::LinalgOp op, int coreVersion) {

@@ -69,19 +69,20 @@ func.func @from_one(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128xf32, #trn.
 #w = affine_map<(p, y, x, r) -> (p, r)>
 #y = affine_map<(p, y, x, r) -> (p, y, x)>
 // A depthwise convolution is accumulated tap by tap: weights are scalars of the partition, products pass through PSUM.
-// 16 x 64 elements are two blocks of one bank.
+// 16 x 64 elements are two blocks of one bank, whose sums grow in turns: an addition need not wait for the one before it.
 // CHECK-LABEL: func @depthwise
 // CHECK-DAG:     %[[X0:.*]] = memref.reinterpret_cast %arg0 to offset: [0], sizes: [96, 8, 64], strides: [1056, 66, 1]
 // CHECK-DAG:     %[[Y0:.*]] = memref.reinterpret_cast %arg2 to offset: [0], sizes: [96, 8, 64], strides: [1024, 64, 1]
+// CHECK-DAG:     %[[Y1:.*]] = memref.reinterpret_cast %arg2 to offset: [512], sizes: [96, 8, 64]
 // CHECK:         trn.tensor_scalar outs(%[[Y0]] : {{.*}}) ins(%[[X0]] : {{.*}}) operand0(%{{.*}} : memref<96x1xf32, {{.*}}) {op0 = #trn.alu<multiply>}
+// CHECK:         trn.tensor_scalar outs(%[[Y1]] : {{.*}})
 // CHECK:         %[[W1:.*]] = memref.reinterpret_cast %arg1 to offset: [1], sizes: [96, 1], strides: [3, 1]
 // CHECK:         trn.tensor_scalar outs(%[[P:.*]] : memref<96x8x64xf32, #trn.psum>) ins(%{{.*}} : {{.*}}) operand0(%[[W1]] : {{.*}}) {op0 = #trn.alu<multiply>}
 // CHECK-NEXT:    trn.tensor_tensor outs(%[[Y0]] : {{.*}}) ins(%[[Y0]], %[[P]] : {{.*}}) {op = #trn.alu<add>}
+// CHECK:         trn.tensor_tensor outs(%[[Y1]] : {{.*}}) {op = #trn.alu<add>}
 // CHECK:         trn.tensor_tensor outs(%[[Y0]] : {{.*}}) {op = #trn.alu<add>}
-// CHECK:         %[[Y1:.*]] = memref.reinterpret_cast %arg2 to offset: [512], sizes: [96, 8, 64]
-// CHECK:         trn.tensor_scalar outs(%[[Y1]] : {{.*}})
-// CHECK-COUNT-2: trn.tensor_tensor outs(%[[Y1]] : {{.*}}) {op = #trn.alu<add>}
-// CHECK-NOT:     {{trn.tensor_reduce|trn.memset}}
+// CHECK:         trn.tensor_tensor outs(%[[Y1]] : {{.*}}) {op = #trn.alu<add>}
+// CHECK-NOT:     {{trn.tensor_reduce|trn.memset|trn.tensor_tensor}}
 // CHECK:         return
 func.func @depthwise(%x: memref<96x16x66xf32, #trn.sbuf>, %w: memref<96x3xf32, #trn.sbuf>, %y: memref<96x16x64xf32, #trn.sbuf>) {
   %zero = arith.constant 0.0 : f32
