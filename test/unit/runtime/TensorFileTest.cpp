@@ -144,6 +144,7 @@ TEST(TensorFile, AFailureLeavesWhatWasThere) {
   // Nothing has a name before it is complete, so nothing is left behind either.
   OutputFile unfinished;
   std::string other = temporary("unfinished.npy");
+  std::remove(other.c_str()); // of an earlier run
   ASSERT_TRUE(unfinished.open(other).ok());
   EXPECT_TRUE(unfinished.write(reinterpret_cast<const uint8_t *>("x"), 1));
   EXPECT_NE(access(other.c_str(), F_OK), 0);
