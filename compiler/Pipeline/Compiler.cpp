@@ -4,18 +4,15 @@
 #include "compiler/Pipeline/DeviceMemory.h"
 #include "compiler/Pipeline/ModelWork.h"
 #include "compiler/Support/Register.h"
-#include "passes/Buffer/BufferedContract.h"
 #include "passes/Buffer/Passes.h"
 #include "passes/Encode/Encode.h"
 #include "passes/Graph/Passes.h"
 #include "passes/Schedule/Passes.h"
 #include "passes/Select/Passes.h"
-#include "passes/Select/SelectedContract.h"
 #include "passes/Tensor/Passes.h"
-#include "passes/Tile/GroupedContract.h"
 #include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/SchedulePasses.h"
-#include "passes/Verify/Contracts.h"
+#include "passes/Verify/StageContracts.h"
 #include "runtime/src/TensorFile.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/AsmParser/AsmParserState.h"
@@ -69,26 +66,6 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
   case Stage::Synced:
     manager.addPass(createTrnInsertSync({options.target, options.printPlans}));
     return;
-  }
-}
-
-/// Checks what holds at `stage` beyond the verifiers of the operations.
-static LogicalResult checkContract(Stage stage, ModuleOp module, const isa::DeviceInfo &device) {
-  switch (stage) {
-  case Stage::Grouped:
-    return verifyGrouped(module);
-  case Stage::Buffered:
-    return verifyBuffered(module);
-  case Stage::Selected:
-    return verifySelected(module);
-  case Stage::Scheduled:
-    return verifyScheduled(module, device);
-  case Stage::Allocated:
-    return verifyAllocated(module, device);
-  case Stage::Synced:
-    return verifySynced(module, device);
-  default:
-    return success();
   }
 }
 
@@ -226,7 +203,18 @@ LogicalResult Compiler::replace(const std::string &path, Stage stage) {
 
 LogicalResult Compiler::checkContract() {
   const isa::DeviceInfo *device = isa::device(options_.target);
-  return success(device && succeeded(verify(*module_)) && succeeded(trn::checkContract(stage_, *module_, *device)));
+  return success(device && succeeded(verify(*module_)) && succeeded(verifyStage(stage_, *module_, *device)));
+}
+
+/// A module of ours that breaks the contract of its stage is a defect of ours.
+LogicalResult Compiler::checkBorder() {
+  if (succeeded(checkContract()))
+    return success();
+  if (handWritten_)
+    return fail(Failure::BadInput); // the problems are the module's own
+  error("the module breaks the contract of stage '" + stageName(stage_).str() + "'",
+        "this is a defect of the compiler; please report it with the model");
+  return fail(Failure::Internal);
 }
 
 void Compiler::refuse(const std::string &reason) {
@@ -256,9 +244,8 @@ LogicalResult Compiler::open(const std::string &path, std::optional<Stage> start
   FailureOr<OwningOpRef<ModuleOp>> imported = importModel(*context_, path, *import, problems_);
   if (llvm::failed(imported) || problems_.hasErrors())
     return fail(importFailure(problems_));
-  module_ = std::move(*imported);
-  stage_ = Stage::Imported;
-  return success();
+  adopt(std::move(*imported), Stage::Imported);
+  return isa::device(options_.target) ? checkBorder() : success();
 }
 
 void Compiler::adopt(OwningOpRef<ModuleOp> module, Stage stage) {
@@ -287,14 +274,9 @@ LogicalResult Compiler::advance(Stage stage) {
         error("stage '" + stageName(next).str() + "' failed without a reason; this is a defect of the compiler");
       return fail(Failure::Unsupported);
     }
-    if (llvm::failed(verify(*module_)) || llvm::failed(trn::checkContract(next, *module_, *device))) {
-      if (handWritten_)
-        return fail(Failure::BadInput); // the problems are the module's own
-      error("the module breaks the contract of stage '" + stageName(next).str() + "'",
-            "this is a defect of the compiler; please report it with the model");
-      return fail(Failure::Internal);
-    }
     stage_ = next;
+    if (llvm::failed(checkBorder()))
+      return llvm::failure();
     if (next == Stage::Graph) {
       std::optional<std::string> memory = exceedsDeviceMemory(*module_, *device);
       std::optional<std::string> format = exceedsExecutableFormat(*module_);

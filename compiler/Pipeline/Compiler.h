@@ -59,6 +59,7 @@ public:
 
 private:
   mlir::LogicalResult fail(Failure failure);
+  mlir::LogicalResult checkBorder();
   /// Reads a .mlir file; null with problems.
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &path, llvm::SourceMgr &sources);
   void error(const std::string &reason, const std::string &hint = "");

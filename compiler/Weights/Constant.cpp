@@ -15,9 +15,6 @@
 using namespace mlir;
 using namespace trn;
 
-/// Constants of at most this many bytes live in the IR as `dense`; printing and hashing them costs nothing.
-static constexpr size_t kInlineBytes = 1024;
-
 unsigned trn::elementBytes(Type element) {
   if (!element.isIntOrFloat())
     return 0;

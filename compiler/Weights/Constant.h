@@ -57,6 +57,9 @@ void writeInteger(mlir::Type element, int64_t value, char *to);
 /// Rounds to nearest even; narrow floats saturate only where the type has no infinity.
 void writeReal(mlir::Type element, double value, char *to);
 
+/// Constants of at most this many bytes live in the IR as `dense`; printing and hashing them costs nothing.
+constexpr size_t kInlineBytes = 1024;
+
 /// Makes a constant of `bytes` (all elements, or one for a splat): small ones become `dense`, others a resource that
 /// owns the bytes. Equal elements are recognised as a splat.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes, llvm::StringRef name = "folded");

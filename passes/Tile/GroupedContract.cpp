@@ -27,27 +27,23 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 namespace {
 class GroupedVerifier {
 public:
+  explicit GroupedVerifier(StringRef stage = "grouped") : stage(stage) {}
+
   LogicalResult run(ModuleOp module) {
     for (auto function : module.getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
       if (function.getName() == "main")
-        verifyMain(function);
+        (void)verifyMain(function, "G1");
       else
         verifyGroup(function);
     }
     return success(ok);
   }
 
-private:
-  InFlightDiagnostic breach(Operation *op, StringRef rule) {
-    ok = false;
-    return op->emitError("stage grouped, ") << rule << ": ";
-  }
-
-  void verifyMain(func::FuncOp main) {
+  LogicalResult verifyMain(func::FuncOp main, StringRef rule) {
     if (main.getNumArguments() != 0 || main.getNumResults() != 0)
-      breach(main, "G1") << "expected no arguments and no results, but got " << main.getNumArguments() << " and "
+      breach(main, rule) << "expected no arguments and no results, but got " << main.getNumArguments() << " and "
                          << main.getNumResults();
     for (Operation &op : main.getBody().front()) {
       bool view = llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op) &&
@@ -55,10 +51,17 @@ private:
       if (!view &&
           !llvm::isa<ir::GetGlobalOp, memref::ExpandShapeOp, bufferization::ToTensorOp, tensor::EmptyOp, func::CallOp,
                      func::ReturnOp, bufferization::MaterializeInDestinationOp, arith::ConstantOp>(op))
-        breach(&op, "G1") << "expected no '" << op.getName() << "' outside of groups";
+        breach(&op, rule) << "expected no '" << op.getName() << "' outside of groups";
       if (llvm::isa<tensor::EmptyOp>(op))
         verifyBorder(&op, op.getResult(0).getType());
     }
+    return success(ok);
+  }
+
+private:
+  InFlightDiagnostic breach(Operation *op, StringRef rule) {
+    ok = false;
+    return op->emitError("stage ") << stage << ", " << rule << ": ";
   }
 
   void verifyBorder(Operation *op, Type type) {
@@ -190,6 +193,7 @@ private:
            maps[0].isFunctionOfDim(partition) != maps[1].isFunctionOfDim(partition);
   }
 
+  StringRef stage;
   bool ok = true;
 };
 
@@ -203,5 +207,9 @@ struct VerifyGroupedPass : public impl::VerifyGroupedPassBase<VerifyGroupedPass>
 } // namespace
 
 LogicalResult verifyGrouped(ModuleOp module) { return GroupedVerifier().run(module); }
+
+LogicalResult verifyOutsideOfGroups(func::FuncOp main, StringRef stage, StringRef rule) {
+  return GroupedVerifier(stage).verifyMain(main, rule);
+}
 
 } // namespace trn

@@ -1,6 +1,7 @@
 //===- GroupedContract.h - what stage grouped promises ---------------------===//
 // Owns the whole-program rules of stage `grouped`. Rules of single operations are their verifiers'.
 #pragma once
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace trn {
@@ -16,5 +17,9 @@ namespace trn {
 ///       that exactly one input has; maps and reductions have one iterator first in the result and in every on-chip
 ///       input of more than one element
 mlir::LogicalResult verifyGrouped(mlir::ModuleOp module);
+
+/// Checks rule G1 and the borders of @main, which hold at the stages from `grouped` to `tiled`; `stage` and `rule` are named
+/// in the errors.
+mlir::LogicalResult verifyOutsideOfGroups(mlir::func::FuncOp main, llvm::StringRef stage, llvm::StringRef rule);
 
 } // namespace trn

@@ -25,18 +25,19 @@ def TrnVerifySync : Pass<"trn-verify-sync", "::mlir::ModuleOp"> {
 }
 
 def TrnVerifyStage : Pass<"trn-verify-stage", "::mlir::ModuleOp"> {
-  let summary = "Check the contract of one of the stages scheduled, allocated and synced";
+  let summary = "Check the contract of a stage";
   let description = [{
     *Contract in*: a module of the stage named by `stage`.
 
-    *Contract out*: the same module; an error for each broken rule of the stage, at most 16.
+    *Contract out*: the same module; an error for each broken rule of the stage; from `scheduled` on at most 16.
 
-    *Example*: `--trn-verify-stage=stage=allocated`
+    *Example*: `--trn-verify-stage=stage=tiled`: `stage tiled, L4: expected at most 2048 bytes per partition, one bank of
+    PSUM, but got 4096 of tensor<128x1024xf32, #trn.psum>`.
 
-    *Not done*: stages above `scheduled` have their contracts elsewhere.
+    *Not done*: `encoded`, whose rules are those of the file format; the loader checks them.
   }];
   let options = [Option<"target", "target", "std::string", "\"trn2\"", "Device whose rules count; default trn2">,
-                 Option<"stage", "stage", "std::string", "\"scheduled\"", "scheduled, allocated or synced">];
+                 Option<"stage", "stage", "std::string", "\"scheduled\"", "The stage's name; default scheduled">];
 }
 
 #endif // TRN_PASSES_VERIFY_PASSES_TD

@@ -6,6 +6,7 @@
 #include "passes/Schedule/ReadProgram.h"
 #include "passes/Verify/Contracts.h"
 #include "passes/Verify/Passes.h"
+#include "passes/Verify/StageContracts.h"
 
 using namespace mlir;
 
@@ -39,13 +40,12 @@ struct VerifyStagePass : trn::impl::TrnVerifyStageBase<VerifyStagePass> {
   }
 
   LogicalResult verify(const isa::DeviceInfo &device) {
-    if (stage == "scheduled")
-      return verifyScheduled(getOperation(), device);
-    if (stage == "allocated")
-      return verifyAllocated(getOperation(), device);
-    if (stage == "synced")
-      return verifySynced(getOperation(), device);
-    return getOperation().emitError("unknown stage '") << stage << "'; expected scheduled, allocated or synced";
+    if (std::optional<Stage> known = parseStage(stage))
+      return verifyStage(*known, getOperation(), device);
+    InFlightDiagnostic error = getOperation().emitError("unknown stage '") << stage << "'; expected one of";
+    for (Stage known : allStages())
+      error << " " << stageName(known);
+    return error;
   }
 };
 

@@ -1,0 +1,171 @@
+//===- ModelContracts.cpp - what holds at the stages imported to tensor ---===//
+//
+// Owns the checks of ModelContracts.h.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Verify/ModelContracts.h"
+#include "compiler/Support/Problems.h"
+#include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/ONNXDialect.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/Trn/TrnOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace trn {
+namespace {
+
+class ModelVerifier {
+public:
+  ModelVerifier(ModuleOp module, StringRef stage) : module(module), stage(stage) {}
+
+  LogicalResult imported() {
+    if (findMain()) {
+      verifyNames();
+      main.walk([&](Operation *op) {
+        verifyIsOnnx(op);
+        verifyLocation(op);
+        verifyWeight(op);
+      });
+    }
+    return success(ok);
+  }
+
+  LogicalResult graph() {
+    if (succeeded(imported()))
+      forEachType([&](Operation *op, Type type) { verifyStatic(op, type); });
+    return success(ok);
+  }
+
+  LogicalResult tensor() {
+    if (!findMain())
+      return failure();
+    main.walk([&](Operation *op) {
+      verifyIsStructured(op);
+      verifyWeight(op);
+    });
+    forEachType([&](Operation *op, Type type) {
+      verifyStatic(op, type);
+      verifyLogical(op, type);
+      verifyElements(op, type);
+    });
+    return success(ok);
+  }
+
+private:
+  InFlightDiagnostic breach(Operation *op, StringRef rule) {
+    ok = false;
+    return op->emitError("stage ") << stage << ", " << rule << ": ";
+  }
+
+  bool findMain() {
+    for (Operation &op : *module.getBody()) {
+      auto function = dyn_cast<func::FuncOp>(op);
+      if (!function || function.getName() != "main" || main)
+        breach(&op, "M1") << "expected one function @main and nothing beside it";
+      else
+        main = function;
+    }
+    if (!main && ok)
+      breach(module, "M1") << "expected a function @main";
+    if (ok && !llvm::hasSingleElement(main.getBody()))
+      breach(main, "M1") << "expected a body of one block";
+    return ok;
+  }
+
+  void verifyNames() {
+    llvm::StringSet<> inputs;
+    auto check = [&](StringRef kind, unsigned number, StringAttr name) {
+      if (!name || name.getValue().empty())
+        breach(main, "M2") << "expected a name of " << kind << " #" << number << " ('onnx.name')";
+      else if (kind == "input" && !inputs.insert(name.getValue()).second)
+        breach(main, "M2") << "expected inputs of different names, but two are named '" << name.getValue() << "'";
+    };
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      check("input", i, main.getArgAttrOfType<StringAttr>(i, "onnx.name"));
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      check("output", i, main.getResultAttrOfType<StringAttr>(i, "onnx.name"));
+  }
+
+  void verifyIsOnnx(Operation *op) {
+    if (!llvm::isa_and_nonnull<onnx::ONNXDialect>(op->getDialect()) && !llvm::isa<func::FuncOp, func::ReturnOp>(op))
+      breach(op, "M3") << "expected operations of ONNX only, but got '" << op->getName() << "'";
+  }
+
+  void verifyLocation(Operation *op) {
+    bool isNode = llvm::isa_and_nonnull<onnx::ONNXDialect>(op->getDialect()) && !llvm::isa<onnx::WeightOp>(op);
+    if (isNode && originOf(op->getLoc()).node.empty())
+      breach(op, "M4") << "expected the name of the ONNX node in the location of '" << op->getName() << "'";
+  }
+
+  void verifyWeight(Operation *op) {
+    auto weight = dyn_cast<onnx::WeightOp>(op);
+    auto inlined = weight ? dyn_cast<DenseElementsAttr>(weight.getValue()) : DenseElementsAttr();
+    if (inlined && !inlined.isSplat() && inlined.getRawData().size() > kInlineBytes)
+      breach(op, "M5") << "expected a resource for a weight of more than " << kInlineBytes << " bytes, but got "
+                       << inlined.getRawData().size() << " bytes in the attribute";
+  }
+
+  void verifyIsStructured(Operation *op) {
+    bool known = llvm::isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
+                                       math::MathDialect, scf::SCFDialect, affine::AffineDialect>(op->getDialect());
+    // arith knows no unsigned integers: casts stand where the body of an operation takes or gives them.
+    known |= llvm::isa<UnrealizedConversionCastOp>(op) && op->getParentOfType<linalg::LinalgOp>();
+    if (!known && !llvm::isa<func::FuncOp, func::ReturnOp, onnx::WeightOp, ir::ScalarOp>(op))
+      breach(op, "T1") << "expected linalg, tensor, arith, math, scf and weights only, but got '" << op->getName() << "'";
+  }
+
+  /// Visits the type of every value once, with the operation that defines it.
+  void forEachType(llvm::function_ref<void(Operation *, Type)> visit) {
+    main.walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        visit(op, type);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Type type : block.getArgumentTypes())
+            visit(op, type);
+    });
+  }
+
+  void verifyStatic(Operation *op, Type type) {
+    auto tensor = dyn_cast<TensorType>(type);
+    if (tensor && !(tensor.hasRank() && tensor.hasStaticShape()))
+      breach(op, "M6") << "expected a static shape, but got " << type;
+  }
+
+  void verifyLogical(Operation *op, Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (llvm::isa<BaseMemRefType>(type) || (tensor && tensor.getEncoding()))
+      breach(op, "T2") << "expected a tensor without a place in memory, but got " << type;
+  }
+
+  void verifyElements(Operation *op, Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return;
+    std::optional<isa::DType> element = ir::dtypeOf(tensor.getElementType());
+    if (!element || *element == isa::DType::BOOL || isa::byteSize(*element) > 4)
+      breach(op, "T3") << "expected elements of at most 32 bits that the device has, but got " << type;
+  }
+
+  ModuleOp module;
+  StringRef stage;
+  func::FuncOp main;
+  bool ok = true;
+};
+
+} // namespace
+
+LogicalResult verifyImported(ModuleOp module) { return ModelVerifier(module, "imported").imported(); }
+LogicalResult verifyGraph(ModuleOp module) { return ModelVerifier(module, "graph").graph(); }
+LogicalResult verifyTensor(ModuleOp module) { return ModelVerifier(module, "tensor").tensor(); }
+
+} // namespace trn

@@ -1,0 +1,30 @@
+//===- ModelContracts.h - what holds at the stages imported to tensor -----===//
+//
+// Owns the whole-program rules of the stages `imported`, `graph` and `tensor`. Rules of single operations are their
+// verifiers'. An error is emitted for every breach.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+
+namespace trn {
+
+/// M1  the module holds one function, @main, with a body of one block
+/// M2  every input and every output has a name (`onnx.name`), inputs different ones
+/// M3  @main holds operations of `onnx` and its return only
+/// M4  every operation but weights tells its node in its location
+/// M5  a weight of more than kInlineBytes whose elements differ is a resource
+mlir::LogicalResult verifyImported(mlir::ModuleOp module);
+
+/// M1 to M5, and
+/// M6  every tensor has a rank and a static shape
+mlir::LogicalResult verifyGraph(mlir::ModuleOp module);
+
+/// M1, M5, M6, and
+/// T1  @main holds operations of linalg, tensor, arith, math, scf and affine, weights and scalar functions only;
+///     inside of a structured operation also casts between integers with and without sign
+/// T2  tensors are logical: no space, no other encoding; no buffers
+/// T3  elements have a type of the device: at most 32 bits, bytes for booleans
+mlir::LogicalResult verifyTensor(mlir::ModuleOp module);
+
+} // namespace trn
