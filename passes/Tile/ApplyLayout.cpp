@@ -294,6 +294,9 @@ private:
   }
 
   void place(Location loc, Value piece, ArrayRef<int64_t> offsets, FormStorage &storage, const Layout &layout) {
+    // Lanes that an uneven split leaves empty hold nothing to copy.
+    if (layout.isOnChip() && partitionSplit(shapeOf(piece), layout).isRagged())
+      return placeLanes(loc, piece, offsets, storage, layout, partitionSplit(shapeOf(piece), layout));
     Value part = emitter.extract(loc, emitter.read(piece, layout));
     SmallVector<Window> windows = windowsAt(storage, offsets, shapeOf(piece), layout);
     Value destination = emitter.extract(loc, storage.region(), windows);
@@ -302,7 +305,7 @@ private:
 
   LogicalResult emitPad(tensor::PadOp pad, const LayoutCandidate &candidate) {
     const Layout &layout = candidate.result;
-    if (layout.isHbm() && isPlacedByConcats(pad))
+    if (layout.isHbm() && isOnlyPlaced(pad))
       return success();
     const TensorForm *form = plan.form(pad.getSource(), layout);
     if (form && !form->halo.empty() && haloCovers(form->halo, pad)) {
@@ -323,6 +326,14 @@ private:
     fillWhole(loc, value, storage);
     place(loc, pad.getSource(), pad.getStaticLow(), storage, layout);
     return success();
+  }
+
+  /// Whether all that reads `pad`, which lies in HBM, places its source in a concatenation there or loads it from there.
+  bool isOnlyPlaced(tensor::PadOp pad) const {
+    return isPlacedByConcats(pad) && llvm::all_of(pad->getUses(), [&](OpOperand &use) {
+             const LayoutCandidate *reader = plan.of(use.getOwner());
+             return reader && reader->operands[use.getOperandNumber()].isHbm();
+           });
   }
 
   bool haloCovers(const Halo &halo, tensor::PadOp pad) const {
@@ -346,7 +357,7 @@ private:
       SmallVector<int64_t> at(offsets);
       Value piece = input;
       auto pad = input.getDefiningOp<tensor::PadOp>();
-      if (pad && layout.isHbm() && plan.home(input).isHbm() && isPlacedByConcats(pad)) {
+      if (pad && layout.isHbm() && plan.home(input).isHbm() && isOnlyPlaced(pad)) {
         // Its border is filled once, for all pieces.
         if (!std::exchange(filled, true))
           fillWhole(loc, pad.getConstantPaddingValue(), storage);

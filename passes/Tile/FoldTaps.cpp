@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/Tile/LayoutCost.h"
 #include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/Structure.h"
@@ -167,6 +168,10 @@ static std::optional<Taps> findTaps(const Structure &structure) {
   return found ? std::optional<Taps>(taps) : std::nullopt;
 }
 
+/// Bytes of the folded operand that each partition holds at a time: while one strip is multiplied the next is loaded,
+/// and a large picture leaves room for what is made of it.
+static constexpr double kStripBytes = 16384;
+
 /// Kernel columns that are left to step over.
 static int64_t columnSteps(const Structure &structure, const Taps &taps, const Fold &fold) {
   return taps.columns ? llvm::divideCeil(structure.extents[taps.columns->tap], fold.columns) : 1;
@@ -264,6 +269,8 @@ public:
   }
 
 private:
+  bool isConverted() const { return taps.source.getDefiningOp() && isConversion(taps.source.getDefiningOp()); }
+
   double timeOf(const Fold &fold) const {
     int64_t lanes = channels * rows * fold.columns, copies = rows * fold.columns;
     double height = structure.extents[taps.rows.iterator], steps = columnSteps(structure, taps, fold);
@@ -272,9 +279,11 @@ private:
       if (!hasPlanes(structure, taps, fold))
         return std::numeric_limits<double>::infinity();
       double lane = height * planesFor(structure, taps, fold).second.extent();
-      // Through SBUF, back to HBM, and into its padding there.
+      // Through SBUF, back to HBM, and the sides of its padding there, one after the other; all before the first load. An
+      // input that is converted goes that way in any case.
       double bytes = image * channels * storedBytes(element), run = shape.back() / taps.columns->stride;
-      return 3 * costs.dma(bytes, run * storedBytes(element)) + time(steps, lanes, lane, copies, lane);
+      return (isConverted() ? 3 : 8) * costs.dma(bytes, run * storedBytes(element)) +
+             time(steps, lanes, lane, copies, lane);
     }
     double run = shape.back(), lane = image / shape[taps.rows.dim] * height;
     if (taps.columns) {
@@ -285,15 +294,17 @@ private:
     }
     double total = time(steps, lanes, lane, copies, run);
     // A converted input goes to HBM first.
-    if (taps.source.getDefiningOp() && isConversion(taps.source.getDefiningOp()))
+    if (isConverted())
       total += 2 * costs.dma(image * channels * storedBytes(element), shape.back() * storedBytes(element));
     return total;
   }
 
+  /// Products of one strip hide the load of the next: the longer of the two, and the load of the first strip.
   double time(double steps, int64_t lanes, double laneElements, double copies, double run) const {
-    double bytes = storedBytes(element);
-    return costs.product(blocks * steps, pixels, element) + costs.dma(lanes * laneElements * bytes, run * bytes, lanes) +
-           (copies - 1) * costs.dmaIssue;
+    double bytes = storedBytes(element), strips = std::ceil(laneElements * bytes / kStripBytes);
+    double load = costs.dma(lanes * laneElements * bytes, run * bytes, lanes) - costs.dmaFixed +
+                  strips * (copies - 1) * costs.dmaIssue;
+    return std::max(costs.product(blocks * steps, pixels, element), load) + load / strips + costs.dmaFixed;
   }
 
   const Structure &structure;
@@ -317,9 +328,35 @@ static std::optional<Piece> pieceOf(int64_t extent, int64_t shift, int64_t size,
   return Piece{first * stride + shift, last - first + 1, stride, first, size - 1 - last};
 }
 
-/// What row tap `row` and column tap `column` of the fold read for all results, padded where the operand was padded.
+namespace {
+/// Adjacent rows of the result.
+struct Strip {
+  int64_t begin, rows;
+};
+} // namespace
+
+/// The rows of the result in strips whose folded operands are small.
+static SmallVector<Strip> stripsOf(const Structure &structure, const Taps &taps, const Fold &fold) {
+  double rowBytes = storedBytes(structure.elementTypeOf(taps.data));
+  for (auto [dim, extent] : llvm::enumerate(structure.shapeOf(taps.data))) {
+    if (taps.columns && dim == taps.columns->dim)
+      rowBytes *= fold.planes ? planesFor(structure, taps, fold).second.extent() : columnsPerPiece(structure, taps, fold);
+    else if (dim != taps.rows.dim && static_cast<int64_t>(dim) != taps.channel)
+      rowBytes *= extent;
+  }
+  int64_t rows = structure.extents[taps.rows.iterator];
+  int64_t most = std::max<int64_t>(1, static_cast<int64_t>(kStripBytes / rowBytes));
+  int64_t size = llvm::divideCeil(rows, llvm::divideCeil(rows, most));
+  SmallVector<Strip> strips;
+  for (int64_t begin = 0; begin < rows; begin += size)
+    strips.push_back({begin, std::min(size, rows - begin)});
+  return strips;
+}
+
+/// What row tap `row` and column tap `column` of the fold read for the results of `strip`, padded where the operand was
+/// padded.
 static Value pieceAt(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps, const Fold &fold,
-                     Value padding, int64_t row, int64_t column) {
+                     Value padding, const Strip &strip, int64_t row, int64_t column) {
   tensor::PadOp pad = taps.pad;
   auto type = cast<RankedTensorType>(taps.source.getType());
   SmallVector<OpFoldResult> offsets, strides, sizes, low, high;
@@ -328,8 +365,8 @@ static Value pieceAt(OpBuilder &builder, Location loc, const Structure &structur
     int64_t front = pad ? pad.getStaticLow()[dim] : 0, back = pad ? pad.getStaticHigh()[dim] : 0;
     std::optional<Piece> piece = Piece{0, type.getDimSize(dim), 1, front, back};
     if (dim == taps.rows.dim)
-      piece = pieceOf(type.getDimSize(dim), row * taps.rows.dilation - front, structure.extents[taps.rows.iterator],
-                      taps.rows.stride);
+      piece = pieceOf(type.getDimSize(dim), row * taps.rows.dilation - front + strip.begin * taps.rows.stride,
+                      strip.rows, taps.rows.stride);
     else if (taps.columns && dim == taps.columns->dim)
       piece = pieceOf(type.getDimSize(dim), column * taps.columns->dilation - front,
                       columnsPerPiece(structure, taps, fold), 1);
@@ -455,15 +492,15 @@ static Value takeApart(OpBuilder &builder, Location loc, const Taps &taps, const
   return tensor::PadOp::create(builder, loc, Type(), planes, low, high, padding);
 }
 
-/// What a tap of the fold reads for all results: one run of the plane it is in. A row of the piece is as long as one of
+/// What a tap of the fold reads for the results of `strip`: one run of the plane it is in. A row of the piece is as long as one of
 /// the plane, and goes on in the next row where the tap shifts it; no result reads that far.
 static Value runAt(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps, Value flat,
-                   const Plane &rows, const Plane &columns, int64_t row, int64_t column) {
+                   const Plane &rows, const Plane &columns, const Strip &strip, int64_t row, int64_t column) {
   auto type = cast<RankedTensorType>(flat.getType());
-  int64_t outer = type.getRank() - 3, height = structure.extents[taps.rows.iterator], pitch = columns.extent();
+  int64_t outer = type.getRank() - 3, height = strip.rows, pitch = columns.extent();
   auto [rowPlane, rowShift] = planeOf(taps, taps.rows, row);
   auto [columnPlane, columnShift] = planeOf(taps, *taps.columns, column);
-  int64_t start = (rowShift + rows.low) * pitch + columnShift + columns.low;
+  int64_t start = (strip.begin + rowShift + rows.low) * pitch + columnShift + columns.low;
   SmallVector<OpFoldResult> offsets(outer, builder.getIndexAttr(0)), sizes, strides(outer + 3, builder.getIndexAttr(1));
   SmallVector<int64_t> shape(type.getShape().take_front(outer));
   for (int64_t extent : shape)
@@ -484,29 +521,51 @@ static Value runAt(OpBuilder &builder, Location loc, const Structure &structure,
   return tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), run, groups);
 }
 
-/// The pieces of the folded operand: columns slowest, then rows. Empty when one has no element of the source.
+/// The operand taken apart, the rows of each plane in one dimension.
+static Value planesOf(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps, const Fold &fold,
+                      Value padding) {
+  auto [rows, columns] = planesFor(structure, taps, fold);
+  Value apart = takeApart(builder, loc, taps, rows, columns, padding);
+  SmallVector<ReassociationIndices> groups;
+  int64_t rank = cast<RankedTensorType>(apart.getType()).getRank();
+  for (int64_t dim = 0; dim < rank - 2; ++dim)
+    groups.push_back({dim});
+  groups.push_back({rank - 2, rank - 1});
+  return tensor::CollapseShapeOp::create(builder, loc, apart, groups);
+}
+
+/// Whether every piece of every strip has elements of the source: one that is all padding has nothing to load.
+static bool readsSource(const Structure &structure, const Taps &taps, const Fold &fold, ArrayRef<Strip> strips) {
+  if (fold.planes)
+    return true; // the padding is in the planes
+  auto type = cast<RankedTensorType>(taps.source.getType());
+  tensor::PadOp pad = taps.pad;
+  auto reads = [&](const KernelWindow &window, int64_t taps, int64_t first, int64_t size, int64_t stride) {
+    int64_t front = pad ? pad.getStaticLow()[window.dim] : 0;
+    return llvm::all_of(llvm::seq<int64_t>(0, taps), [&](int64_t tap) {
+      return pieceOf(type.getDimSize(window.dim), tap * window.dilation - front + first, size, stride).has_value();
+    });
+  };
+  if (taps.columns && !reads(*taps.columns, fold.columns, 0, columnsPerPiece(structure, taps, fold), 1))
+    return false;
+  return llvm::all_of(strips, [&](const Strip &strip) {
+    return reads(taps.rows, structure.extents[taps.rows.tap], strip.begin * taps.rows.stride, strip.rows,
+                 taps.rows.stride);
+  });
+}
+
+/// The pieces of the folded operand of `strip`: columns slowest, then rows. `planes`: the operand taken apart, if it is.
 static SmallVector<Value> piecesOf(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps,
-                                   const Fold &fold, Value padding) {
+                                   const Fold &fold, Value padding, Value planes, const Strip &strip) {
   SmallVector<Value> pieces;
-  Value flat;
-  std::pair<Plane, Plane> planes;
-  if (fold.planes) {
-    planes = planesFor(structure, taps, fold);
-    Value apart = takeApart(builder, loc, taps, planes.first, planes.second, padding);
-    SmallVector<ReassociationIndices> groups;
-    int64_t rank = cast<RankedTensorType>(apart.getType()).getRank();
-    for (int64_t dim = 0; dim < rank - 2; ++dim)
-      groups.push_back({dim});
-    groups.push_back({rank - 2, rank - 1});
-    flat = tensor::CollapseShapeOp::create(builder, loc, apart, groups);
-  }
   for (int64_t column = 0; column < fold.columns; ++column)
     for (int64_t row = 0; row < structure.extents[taps.rows.tap]; ++row) {
-      Value piece = fold.planes ? runAt(builder, loc, structure, taps, flat, planes.first, planes.second, row, column)
-                                : pieceAt(builder, loc, structure, taps, fold, padding, row, column);
-      if (!piece)
-        return {};
-      pieces.push_back(piece);
+      if (!planes) {
+        pieces.push_back(pieceAt(builder, loc, structure, taps, fold, padding, strip, row, column));
+        continue;
+      }
+      auto [rowPlanes, columnPlanes] = planesFor(structure, taps, fold);
+      pieces.push_back(runAt(builder, loc, structure, taps, planes, rowPlanes, columnPlanes, strip, row, column));
     }
   return pieces;
 }
@@ -522,24 +581,27 @@ static Value takeColumns(OpBuilder &builder, Location loc, Value data, int64_t c
   return tensor::ExtractSliceOp::create(builder, loc, data, offsets, sizes, strides);
 }
 
-static void foldTaps(linalg::GenericOp op, const Structure &structure, const Taps &taps, const Fold &fold,
-                     IRRewriter &rewriter) {
+/// The type of `value` with `size` elements in dimension `dim`.
+static RankedTensorType resized(Value value, int64_t dim, int64_t size) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] = size;
+  return type.clone(shape);
+}
+
+static Value createEmpty(OpBuilder &builder, Location loc, RankedTensorType type) {
+  return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+}
+
+/// The results of `strip`, folded; `joined` is the weight with the taps joined to the channels.
+static Value foldStrip(linalg::GenericOp op, const Structure &structure, const Taps &taps, const Fold &fold, Value joined,
+                       Value padding, Value planes, const Strip &strip, OpBuilder &builder) {
   Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
-  // Columns of zeros in the kernel meet padding, which must be a number: zero where the operand has none of its own.
-  tensor::PadOp pad = taps.pad;
-  Value padding = pad ? pad.getConstantPaddingValue()
-                      : arith::ConstantOp::create(rewriter, loc,
-                                                  rewriter.getZeroAttr(structure.elementTypeOf(taps.data)))
-                            .getResult();
-  SmallVector<Value> pieces = piecesOf(rewriter, loc, structure, taps, fold, padding);
-  if (pieces.empty())
-    return;
   unsigned weight = 1 - taps.data;
-  Value data = tensor::ConcatOp::create(rewriter, loc, taps.channel, pieces);
+  SmallVector<Value> pieces = piecesOf(builder, loc, structure, taps, fold, padding, planes, strip);
+  Value data = tensor::ConcatOp::create(builder, loc, taps.channel, pieces);
   if (fold.planes && columnSteps(structure, taps, fold) == 1)
-    data = takeColumns(rewriter, loc, data, structure.extents[taps.columns->iterator]);
-  Value joined = joinWeight(rewriter, loc, structure, taps, fold);
+    data = takeColumns(builder, loc, data, structure.extents[taps.columns->iterator]);
 
   // The tap iterator is gone; those behind it move up.
   MLIRContext *context = op.getContext();
@@ -574,11 +636,84 @@ static void foldTaps(linalg::GenericOp op, const Structure &structure, const Tap
   SmallVector<Value> inputs(2);
   inputs[taps.data] = data;
   inputs[weight] = joined;
-  auto folded = linalg::GenericOp::create(rewriter, loc, op->getResultTypes(), inputs, op.getDpsInits(), maps, types);
-  rewriter.inlineRegionBefore(op.getRegion(), folded.getRegion(), folded.getRegion().begin());
-  rewriter.replaceOp(op, folded);
-  if (taps.pad && taps.pad->use_empty())
-    rewriter.eraseOp(taps.pad);
+  RankedTensorType type =
+      resized(op.getResult(0), *structure.dimOf(structure.resultIndex(), taps.rows.iterator), strip.rows);
+  Value start = arith::ConstantOp::create(builder, loc, structure.init);
+  Value init = linalg::FillOp::create(builder, loc, start, createEmpty(builder, loc, type)).getResult(0);
+  auto folded = linalg::GenericOp::create(builder, loc, type, inputs, init, maps, types);
+  IRMapping mapping;
+  op.getRegion().cloneInto(&folded.getRegion(), mapping);
+  return folded.getResult(0);
+}
+
+/// The map that alone reads `value` and treats each step of its dimension `dim` alike, and the dimension of the map's
+/// result that this becomes.
+static std::optional<std::pair<linalg::GenericOp, int64_t>> mapAlong(Value value, int64_t dim) {
+  auto map = value.hasOneUse() ? dyn_cast<linalg::GenericOp>(*value.user_begin()) : linalg::GenericOp();
+  if (!map || map.getNumReductionLoops() != 0 || map.getNumDpsInits() != 1 || map.hasIndexSemantics() ||
+      !map.isDpsInput(&*value.use_begin()) || !gatheredTables(map).empty() ||
+      map.payloadUsesValueFromOperand(map.getDpsInitOperand(0)))
+    return std::nullopt;
+  auto along = dyn_cast<AffineDimExpr>(map.getMatchingIndexingMap(&*value.use_begin()).getResult(dim));
+  if (!along)
+    return std::nullopt;
+  for (OpOperand *other : map.getDpsInputOperands())
+    if (other->get() != value && map.getMatchingIndexingMap(other).isFunctionOfDim(along.getPosition()))
+      return std::nullopt;
+  if (llvm::count_if(map.getMatchingIndexingMap(&*value.use_begin()).getResults(), [&](AffineExpr expr) {
+        return expr.isFunctionOfDim(along.getPosition());
+      }) != 1)
+    return std::nullopt;
+  AffineMap result = map.getMatchingIndexingMap(map.getDpsInitOperand(0));
+  if (std::optional<unsigned> found = result.getResultPosition(along))
+    return std::make_pair(map, static_cast<int64_t>(*found));
+  return std::nullopt;
+}
+
+/// Folds `op`, strip by strip. The maps that read the result are repeated for every strip, so that each empties its own
+/// accumulators; then the strips are put together.
+static void foldTaps(linalg::GenericOp op, const Structure &structure, const Taps &taps, const Fold &fold,
+                     ArrayRef<Strip> strips, IRRewriter &rewriter) {
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  // Columns of zeros in the kernel meet padding, which must be a number: zero where the operand has none of its own.
+  tensor::PadOp pad = taps.pad;
+  Value padding = pad ? pad.getConstantPaddingValue()
+                      : arith::ConstantOp::create(rewriter, loc,
+                                                  rewriter.getZeroAttr(structure.elementTypeOf(taps.data)))
+                            .getResult();
+  Value planes = fold.planes ? planesOf(rewriter, loc, structure, taps, fold, padding) : Value();
+  Value joined = joinWeight(rewriter, loc, structure, taps, fold);
+  SmallVector<Value> parts;
+  for (const Strip &strip : strips)
+    parts.push_back(foldStrip(op, structure, taps, fold, joined, padding, planes, strip, rewriter));
+  SmallVector<Operation *> replaced = {op};
+  int64_t dim = *structure.dimOf(structure.resultIndex(), taps.rows.iterator);
+  while (parts.size() > 1) {
+    Value whole = replaced.back()->getResult(0);
+    auto reader = mapAlong(whole, dim);
+    if (!reader)
+      break;
+    auto [map, resultDim] = *reader;
+    rewriter.setInsertionPoint(map);
+    for (auto [strip, part] : llvm::zip_equal(strips, parts)) {
+      RankedTensorType type = resized(map.getResult(0), resultDim, strip.rows);
+      IRMapping mapping;
+      mapping.map(whole, part);
+      mapping.map(map.getDpsInits()[0], createEmpty(rewriter, map.getLoc(), type));
+      Operation *copy = rewriter.clone(*map, mapping);
+      copy->getResult(0).setType(type);
+      part = copy->getResult(0);
+    }
+    dim = resultDim;
+    replaced.push_back(map);
+  }
+  Value result = parts.size() == 1 ? parts.front() : tensor::ConcatOp::create(rewriter, loc, dim, parts).getResult();
+  rewriter.replaceAllUsesWith(replaced.back()->getResult(0), result);
+  for (Operation *old : llvm::reverse(replaced))
+    rewriter.eraseOp(old);
+  if (pad && pad->use_empty())
+    rewriter.eraseOp(pad);
 }
 
 namespace {
@@ -590,19 +725,25 @@ struct FoldTapsPass : public impl::FoldTapsPassBase<FoldTapsPass> {
     if (!device)
       return signalPassFailure();
     LayoutCosts costs(*device);
-    SmallVector<linalg::GenericOp> generics;
-    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
-    IRRewriter rewriter(&getContext());
-    for (linalg::GenericOp op : generics) {
+    // Contractions only: maps that read them are replaced with them.
+    SmallVector<linalg::GenericOp> contractions;
+    getOperation().walk([&](linalg::GenericOp op) {
       std::optional<Structure> structure = Structure::get(op);
-      if (!structure)
-        continue;
+      if (structure && structure->kind == Structure::Kind::Contraction)
+        contractions.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : contractions) {
+      std::optional<Structure> structure = Structure::get(op);
       std::optional<Taps> taps = findTaps(*structure);
-      if (!taps)
+      if (!taps || !structure->init)
         continue;
       Fold fold = FoldCost(*structure, *taps, costs).best();
-      if (fold.columns > 0)
-        foldTaps(op, *structure, *taps, fold, rewriter);
+      if (fold.columns == 0)
+        continue;
+      SmallVector<Strip> strips = stripsOf(*structure, *taps, fold);
+      if (readsSource(*structure, *taps, fold, strips))
+        foldTaps(op, *structure, *taps, fold, strips, rewriter);
     }
   }
 };

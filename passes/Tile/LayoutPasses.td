@@ -38,7 +38,9 @@ def FoldTapsPass : Pass<"tile-fold-taps", "mlir::func::FuncOp"> {
     A contraction over 3 channels uses 3 of the 128 rows of the PE array. Here kernel rows, and as many kernel columns as
     pay, are gathered into the partitions when the tensor is loaded: one copy per tap, with the strides of the rows and a
     shift of the columns, so that what moves stays contiguous. Taken where the PE time that it saves is more than the DMA
-    time that it costs.
+    time that it costs. A large picture is folded in strips of rows, each small in SBUF: products of one strip hide the
+    load of the next. The maps that read the result are repeated for every strip, and a concatenation, inside which the
+    strips are made, puts them side by side.
 
     *Contract in*: stage `tensor`, normalised.
 

@@ -230,6 +230,39 @@ func.func @main(%x: tensor<1x3x112x112xf32>) -> tensor<1x16x55x55xf32> {
   return %r : tensor<1x16x55x55xf32>
 })"},
 
+    // A stem of a large picture, in strips of rows that lie side by side in one tensor; a pool reads across them.
+    {"StemInStrips", R"(
+#x = affine_map<(n,m,y,x,c,r,s) -> (n,c,y*2+r,x*2+s)>
+#w = affine_map<(n,m,y,x,c,r,s) -> (m,c,r,s)>
+#o = affine_map<(n,m,y,x,c,r,s) -> (n,m,y,x)>
+#id = affine_map<(n,m,y,x) -> (n,m,y,x)>
+#ch = affine_map<(n,m,y,x) -> (m)>
+#window = affine_map<(n,m,y,x,r) -> (n,m,y*2+r,x)>
+#shape = affine_map<(n,m,y,x,r) -> (r)>
+#pool = affine_map<(n,m,y,x,r) -> (n,m,y,x)>
+func.func @main(%x: tensor<1x2x129x400xf32>) -> tensor<1x16x32x200xf32> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %w = arith.constant dense<0.5> : tensor<16x2x3x3xf32>
+  %b = arith.constant dense<0.5> : tensor<16xf32>
+  %p = tensor.pad %x low[0,0,1,1] high[0,0,1,0] { ^bb0(%b_a: index, %b_b: index, %b_c: index, %b_d: index): tensor.yield %zero : f32 } : tensor<1x2x129x400xf32> to tensor<1x2x131x401xf32>
+  %e = tensor.empty() : tensor<1x16x65x200xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x16x65x200xf32>) -> tensor<1x16x65x200xf32>
+  %c = linalg.generic {indexing_maps = [#x,#w,#o], iterator_types = ["parallel","parallel","parallel","parallel","reduction","reduction","reduction"]}
+    ins(%p, %w : tensor<1x2x131x401xf32>, tensor<16x2x3x3xf32>) outs(%f : tensor<1x16x65x200xf32>) { )" MULTIPLY_ADD
+                     R"( } -> tensor<1x16x65x200xf32>
+  %r = linalg.generic {indexing_maps = [#id,#ch,#id], iterator_types = ["parallel","parallel","parallel","parallel"]}
+    ins(%c, %b : tensor<1x16x65x200xf32>, tensor<16xf32>) outs(%e : tensor<1x16x65x200xf32>) { )" ADD_RELU
+                     R"( } -> tensor<1x16x65x200xf32>
+  %ew = tensor.empty() : tensor<3xf32>
+  %ep = tensor.empty() : tensor<1x16x32x200xf32>
+  %fp = linalg.fill ins(%low : f32) outs(%ep : tensor<1x16x32x200xf32>) -> tensor<1x16x32x200xf32>
+  %m = linalg.generic {indexing_maps = [#window,#shape,#pool], iterator_types = ["parallel","parallel","parallel","parallel","reduction"]}
+    ins(%r, %ew : tensor<1x16x65x200xf32>, tensor<3xf32>) outs(%fp : tensor<1x16x32x200xf32>) {
+    ^bb0(%b_a: f32, %b_w: f32, %b_o: f32): %b_q = arith.maximumf %b_o, %b_a : f32 linalg.yield %b_q : f32 } -> tensor<1x16x32x200xf32>
+  return %m : tensor<1x16x32x200xf32>
+})"},
+
     // One channel.
     {"OneChannel", R"(
 #x = affine_map<(n,m,y,x,c,r,s) -> (n,c,y+r,x+s)>
