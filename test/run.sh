@@ -39,4 +39,5 @@ if [ "$part" = all ] || [ "$part" = models ]; then
   step "model tests"; done_steps
   .venv/bin/python test/models/run.py --build build/release
   .venv/bin/python test/models/host_paths.py --build build/release
+  .venv/bin/python test/models/faults.py --build build/release
 fi

@@ -23,6 +23,20 @@ const char *name(FaultKind kind) {
   return "?";
 }
 
+const char *name(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::Caught:
+    return "caught";
+  case Outcome::CaughtByFlow:
+    return "caught-by-flow";
+  case Outcome::Harmless:
+    return "harmless";
+  case Outcome::Missed:
+    return "missed";
+  }
+  return "?";
+}
+
 namespace {
 
 constexpr unsigned kOperandBits = 4; // no instruction has more than 16 operands in memory
@@ -161,8 +175,9 @@ std::string FaultReport::str() const {
   for (unsigned kind = 0; kind < kFaultKinds; ++kind)
     line(name(FaultKind(kind)), counts[kind]);
   line("all", total());
-  for (const std::string &fault : missed)
-    absl::StrAppend(&text, "missed: ", fault, "\n");
+  for (const PlantedFault &fault : faults)
+    if (fault.outcome == Outcome::Missed)
+      absl::StrAppend(&text, "missed: ", fault.description, "\n");
   return text;
 }
 
@@ -232,6 +247,32 @@ bool allConflictsOrdered(const exe::Executable &exe) {
   return !order.deadlocked();
 }
 
+/// The first error that the plain check alone would report, or else the first of the comparison of data flow.
+static const Finding *firstError(const CheckReport &report, bool plain) {
+  for (const Finding &finding : report.findings)
+    if (finding.isError && (finding.kind != FindingKind::WrongFlow) == plain)
+      return &finding;
+  return nullptr;
+}
+
+static PlantedFault judge(const Fault &fault, const exe::Executable &broken, const CheckReport &report) {
+  if (const Finding *finding = firstError(report, /*plain=*/true))
+    return {fault.kind, Outcome::Caught, fault.description, finding->message};
+  if (const Finding *finding = firstError(report, /*plain=*/false))
+    return {fault.kind, Outcome::CaughtByFlow, fault.description, finding->message};
+  return {fault.kind, allConflictsOrdered(broken) ? Outcome::Harmless : Outcome::Missed, fault.description, ""};
+}
+
+void FaultReport::add(PlantedFault fault) {
+  FaultCounts &sum = counts[static_cast<unsigned>(fault.kind)];
+  ++sum.planted;
+  sum.caught += fault.outcome == Outcome::Caught;
+  sum.caughtByFlow += fault.outcome == Outcome::CaughtByFlow;
+  sum.harmless += fault.outcome == Outcome::Harmless;
+  sum.missed += fault.outcome == Outcome::Missed;
+  faults.push_back(std::move(fault));
+}
+
 FaultReport plantFaults(const exe::Executable &exe, const FaultOptions &options) {
   FaultReport report;
   CheckOptions record;
@@ -245,23 +286,9 @@ FaultReport plantFaults(const exe::Executable &exe, const FaultOptions &options)
   for (const Fault &fault : enumerateFaults(exe)) {
     if (seen[static_cast<unsigned>(fault.kind)]++ % options.every)
       continue;
-    FaultCounts &counts = report.counts[static_cast<unsigned>(fault.kind)];
-    ++counts.planted;
     const exe::Executable broken = plant(exe, fault);
     const CheckReport outcome = check(broken, expect);
-    const bool plain = std::any_of(outcome.findings.begin(), outcome.findings.end(), [](const Finding &finding) {
-      return finding.isError && finding.kind != FindingKind::WrongFlow;
-    });
-    if (plain) {
-      ++counts.caught;
-    } else if (!outcome.ok()) {
-      ++counts.caughtByFlow;
-    } else if (allConflictsOrdered(broken)) {
-      ++counts.harmless;
-    } else {
-      ++counts.missed;
-      report.missed.push_back(fault.description);
-    }
+    report.add(judge(fault, broken, outcome));
   }
   return report;
 }

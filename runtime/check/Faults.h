@@ -35,10 +35,22 @@ struct FaultCounts {
   unsigned missed = 0;
 };
 
+/// What became of one planted fault.
+enum class Outcome : uint8_t { Caught, CaughtByFlow, Harmless, Missed };
+const char *name(Outcome outcome);
+
+struct PlantedFault {
+  FaultKind kind;
+  Outcome outcome;
+  std::string description;
+  std::string finding; ///< the checker's first error, which names what is wrong; empty when there is none
+};
+
 struct FaultReport {
   FaultCounts counts[kFaultKinds];
-  std::vector<std::string> missed; ///< descriptions
+  std::vector<PlantedFault> faults; ///< in the order in which they were planted
 
+  void add(PlantedFault fault);
   FaultCounts total() const;
   std::string str() const;
 };
