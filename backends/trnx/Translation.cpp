@@ -80,6 +80,12 @@ FailureOr<OwningOpRef<ModuleOp>> trn::exportToTrnx(const exe::Executable &execut
                            buffer.bytes, isa::name(buffer.hostDtype), buffer.weightOffset);
   for (const exe::DebugEntry &entry : executable.debug)
     trnx::DebugOp::create(builder, loc, entry.node, entry.opType, entry.note);
+  if (!executable.flow.empty()) {
+    SmallVector<int64_t> edges;
+    for (const exe::FlowEdge &edge : executable.flow)
+      edges.append({edge.reader, edge.operand, edge.writer, edge.writerOperand});
+    trnx::FlowOp::create(builder, loc, edges);
+  }
   if (executable.weights.bytes) {
     FailureOr<ElementsAttr> weights = exportWeights(executable.weights, context);
     if (failed(weights)) {
@@ -180,6 +186,11 @@ FailureOr<exe::Executable> trn::importFromTrnx(ModuleOp module) {
       executable.buffers.push_back(importBuffer(buffer));
     } else if (auto entry = dyn_cast<trnx::DebugOp>(op)) {
       executable.debug.push_back({entry.getNode().str(), entry.getOpType().str(), entry.getNote().str()});
+    } else if (auto flow = dyn_cast<trnx::FlowOp>(op)) {
+      ArrayRef<int64_t> edges = flow.getEdges();
+      for (size_t i = 0; i < edges.size(); i += 4)
+        executable.flow.push_back({static_cast<uint32_t>(edges[i]), static_cast<uint8_t>(edges[i + 1]),
+                                   static_cast<uint32_t>(edges[i + 2]), static_cast<uint8_t>(edges[i + 3])});
     } else if (auto weights = dyn_cast<trnx::WeightsOp>(op)) {
       if (failed(importWeights(weights, executable.weights)))
         return failure();

@@ -68,6 +68,15 @@ LogicalResult trnx::ProgramOp::verify() {
   return success();
 }
 
+LogicalResult trnx::FlowOp::verify() {
+  if (getEdges().size() % 4)
+    return emitOpError("expected groups of four numbers, but got ") << getEdges().size() << " numbers";
+  for (auto [i, value] : llvm::enumerate(getEdges()))
+    if (value < 0 || value > (i % 2 ? int64_t(UINT8_MAX) : int64_t(UINT32_MAX)))
+      return emitOpError("expected a command or an operand, but got ") << value;
+  return success();
+}
+
 LogicalResult trnx::BufferOp::verify() {
   for (StringRef dtype : {getDtype(), getHostDtype()})
     if (!isa::parseDType({dtype.data(), dtype.size()}))

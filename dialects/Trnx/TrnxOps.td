@@ -63,6 +63,19 @@ def Trnx_WeightsOp : Trnx_Op<"weights", [HasParent<"ExecutableOp">]> {
   let hasVerifier = 1;
 }
 
+def Trnx_FlowOp : Trnx_Op<"flow", [HasParent<"ExecutableOp">]> {
+  let summary = "which command's data each operand reads";
+  let description = [{
+    Groups of four numbers: reader, its operand, writer, its operand; commands are numbered through all programs.
+    ```mlir
+    trnx.flow [2, 1, 0, 0, 3, 1, 2, 0]
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$edges);
+  let assemblyFormat = "$edges attr-dict";
+  let hasVerifier = 1;
+}
+
 def Trnx_ProgramOp : Trnx_Op<"program", [HasParent<"ExecutableOp">, SingleBlock, NoRegionArguments, NoTerminator]> {
   let summary = "the queue of one engine, in issue order";
   let arguments = (ins StrAttr:$engine);

@@ -9,6 +9,7 @@
 #include "passes/Encode/WeightStream.h"
 #include "passes/Schedule/NodeNames.h"
 #include "passes/Schedule/ReadProgram.h"
+#include "runtime/check/Check.h"
 
 using namespace mlir;
 using namespace trn;
@@ -34,6 +35,7 @@ public:
     for (Operation &op : entry.getBody().front().without_terminator())
       if (failed(addOperation(&op)))
         return failure();
+    recordFlow();
     finish();
     return success();
   }
@@ -47,6 +49,7 @@ private:
   LogicalResult addCommand(ir::InstructionOpInterface op);
   void addScratch(ir::AllocOp alloc);
   uint32_t debugIndex(Location loc);
+  void recordFlow();
   void finish();
 
   ModuleOp module;
@@ -56,6 +59,7 @@ private:
   DenseMap<Value, ir::ResolvedBuffer> places;
   std::map<std::tuple<std::string, std::string, std::string>, uint32_t> debugEntries;
   uint64_t scratchBytes = 0, macs = 0;
+  uint32_t onChipBuffers = 0;
 };
 
 exe::Buffer describe(MemRefType type, exe::BufferKind kind, StringRef name) {
@@ -127,7 +131,8 @@ LogicalResult Encoder::addOperation(Operation *op) {
     }
     if (!alloc.getAddress())
       return op->emitOpError("expected an address; run trn-allocate");
-    places[alloc.getMemref()] = {0, static_cast<uint64_t>(*alloc.getAddress())};
+    // Until the flow is recorded an operand names its buffer.
+    places[alloc.getMemref()] = {++onChipBuffers, static_cast<uint64_t>(*alloc.getAddress())};
     return success();
   }
   if (auto instruction = dyn_cast<ir::InstructionOpInterface>(op))
@@ -168,6 +173,22 @@ LogicalResult Encoder::addCommand(ir::InstructionOpInterface op) {
     macs += matmul->moving.elements() * matmul->stationary.elements() * matmul->moving.partitions;
   exe.programs[static_cast<unsigned>(command.engine)].commands.push_back(std::move(command));
   return success();
+}
+
+/// Records who reads whose data while buffers are apart from each other, then lets the addresses speak alone.
+void Encoder::recordFlow() {
+  rt::CheckOptions check;
+  check.legality = false;
+  check.recordFlow = check.buffersApart = true;
+  rt::CheckReport report = rt::check(exe, check);
+  if (report.ok()) // a program that is wrong as such is judged by the contract of stage `synced`
+    exe.flow = std::move(report.flow);
+  for (exe::Program &program : exe.programs)
+    for (isa::Command &command : program.commands)
+      isa::forEachOperand(command.inst, [](isa::AP &operand, const isa::OperandInfo &) {
+        if (operand.space != isa::Space::HBM)
+          operand.buffer = 0;
+      });
 }
 
 void Encoder::finish() {

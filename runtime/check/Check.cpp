@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/timing/Operands.h"
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace trn::rt {
@@ -59,12 +60,6 @@ const char *name(FindingKind kind) {
   return "?";
 }
 
-bool operator==(const FlowEdge &a, const FlowEdge &b) { return !(a < b) && !(b < a); }
-bool operator<(const FlowEdge &a, const FlowEdge &b) {
-  return std::tie(a.reader.command, a.reader.operand, a.writer, a.writerOperand) <
-         std::tie(b.reader.command, b.reader.operand, b.writer, b.writerOperand);
-}
-
 std::string CheckReport::str() const {
   std::string text;
   for (const Finding &finding : findings)
@@ -98,7 +93,8 @@ FindingKind kindOf(SyncProblem::Kind kind) {
 class Checker {
 public:
   Checker(const exe::Executable &exe, const CheckOptions &options)
-      : exe(exe), options(options), commands(exe), device(isa::device(exe.device)) {}
+      : exe(exe), options(options), commands(exe), device(isa::device(exe.device)),
+        expected(options.expectedFlow ? options.expectedFlow : exe.flow.empty() ? nullptr : &exe.flow) {}
 
   CheckReport run() {
     report.commands = commands.size();
@@ -220,6 +216,8 @@ private:
   }
 
   Shadow &shadow(const isa::AP &ap) {
+    if (options.buffersApart && ap.space != isa::Space::HBM)
+      return apart[{ap.space, ap.buffer}];
     switch (ap.space) {
     case isa::Space::SBUF:
       return sbuf;
@@ -262,7 +260,7 @@ private:
               index);
           return;
         }
-        flow({{id, index}, writer.command, writer.operand});
+        flow({id, index, writer.command, writer.operand});
         if (!order.precedes(writer.command, id))
           race(FindingKind::ReadAfterWrite, writer.command, "write", id, "read", *use.ap, part);
         else if (accumulates && commands[id].engine == isa::Engine::PE &&
@@ -307,27 +305,27 @@ private:
   }
 
   void flow(FlowEdge edge) {
-    if ((options.recordFlow || options.expectedFlow) && (report.flow.empty() || !(report.flow.back() == edge)))
+    if ((options.recordFlow || expected) && (report.flow.empty() || !(report.flow.back() == edge)))
       report.flow.push_back(edge);
   }
 
   void compareFlow() {
     std::sort(report.flow.begin(), report.flow.end());
     report.flow.erase(std::unique(report.flow.begin(), report.flow.end()), report.flow.end());
-    if (!options.expectedFlow)
+    if (!expected || order.deadlocked())
       return;
     std::vector<FlowEdge> strange, missing;
-    std::set_difference(report.flow.begin(), report.flow.end(), options.expectedFlow->begin(),
-                        options.expectedFlow->end(), std::back_inserter(strange));
-    std::set_difference(options.expectedFlow->begin(), options.expectedFlow->end(), report.flow.begin(),
-                        report.flow.end(), std::back_inserter(missing));
+    std::set_difference(report.flow.begin(), report.flow.end(), expected->begin(), expected->end(),
+                        std::back_inserter(strange));
+    std::set_difference(expected->begin(), expected->end(), report.flow.begin(), report.flow.end(),
+                        std::back_inserter(missing));
     for (const FlowEdge &edge : strange)
-      add(FindingKind::WrongFlow, edge.reader.command, edge.writer,
-          absl::StrCat("wrong data: operand ", int(edge.reader.operand), " of ", commands.describe(edge.reader.command),
+      add(FindingKind::WrongFlow, edge.reader, edge.writer,
+          absl::StrCat("wrong data: operand ", int(edge.operand), " of ", commands.describe(edge.reader),
                        " reads what ", commands.describe(edge.writer), " wrote, which is not its source"));
     for (const FlowEdge &edge : missing)
-      add(FindingKind::WrongFlow, edge.reader.command, edge.writer,
-          absl::StrCat("wrong data: operand ", int(edge.reader.operand), " of ", commands.describe(edge.reader.command),
+      add(FindingKind::WrongFlow, edge.reader, edge.writer,
+          absl::StrCat("wrong data: operand ", int(edge.operand), " of ", commands.describe(edge.reader),
                        " does not read what ", edge.writer < commands.size() ? commands.describe(edge.writer) : "?",
                        " wrote"));
   }
@@ -393,10 +391,12 @@ private:
   const CheckOptions &options;
   Commands commands;
   const isa::DeviceInfo *device;
+  const DataFlow *expected;
   GuaranteedOrder order;
   CheckReport report;
   Shadow sbuf, psum;
   std::vector<Shadow> hbm;
+  std::map<std::pair<isa::Space, uint32_t>, Shadow> apart; ///< with CheckOptions::buffersApart
   int loadedTable = -1;
   const isa::AP *loaded = nullptr; ///< the stationary operand in the array
   absl::flat_hash_set<std::tuple<FindingKind, CommandId, CommandId, uint32_t>> seen;

@@ -46,23 +46,19 @@ struct Finding {
   std::string message;
 };
 
-/// Which command's output each operand reads: reader, its operand, writer. Sorted and unique.
-struct FlowEdge {
-  Access reader;
-  CommandId writer = kNoCommand;
-  uint8_t writerOperand = 0;
-};
-bool operator==(const FlowEdge &a, const FlowEdge &b);
-bool operator<(const FlowEdge &a, const FlowEdge &b);
-using DataFlow = std::vector<FlowEdge>;
+using exe::DataFlow;
+using exe::FlowEdge;
 
 struct CheckOptions {
   /// Validate every instruction by its record as well (the loader has done so already).
   bool legality = true;
   /// Record `CheckReport::flow`.
   bool recordFlow = false;
-  /// Compare with this flow and report every read whose source differs.
+  /// Compare with this flow and report every read whose source differs; null: with the executable's own, if it has one.
   const DataFlow *expectedFlow = nullptr;
+  /// Operands in SBUF and PSUM name their buffer in AP::buffer, and buffers share no memory whatever their addresses
+  /// are: what the program means before allocation.
+  bool buffersApart = false;
   /// Stop describing findings after this many; all are counted.
   unsigned maxFindings = 64;
 };

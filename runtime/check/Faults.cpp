@@ -74,7 +74,7 @@ class Webs {
 public:
   Webs(const Commands &commands, const DataFlow &flow, const std::vector<uint32_t> &position) {
     for (const FlowEdge &edge : flow)
-      parent[root(key(edge.reader))] = root(key({edge.writer, edge.writerOperand}));
+      parent[root(key({edge.reader, edge.operand}))] = root(key({edge.writer, edge.writerOperand}));
     std::map<uint32_t, Web> byRoot;
     std::vector<uint32_t> keys;
     for (const auto &entry : parent)

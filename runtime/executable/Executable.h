@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace trn::exe {
@@ -42,6 +43,23 @@ struct DebugEntry {
   std::string note;   ///< what the compiler made of it, for example "evict" or "load weights"
 };
 
+/// "Operand `operand` of command `reader` reads what command `writer` wrote through its operand `writerOperand`."
+/// Commands are numbered through all programs, in their order.
+struct FlowEdge {
+  uint32_t reader = 0;
+  uint8_t operand = 0;
+  uint32_t writer = 0;
+  uint8_t writerOperand = 0;
+};
+inline bool operator<(const FlowEdge &a, const FlowEdge &b) {
+  return std::tie(a.reader, a.operand, a.writer, a.writerOperand) < std::tie(b.reader, b.operand, b.writer, b.writerOperand);
+}
+inline bool operator==(const FlowEdge &a, const FlowEdge &b) {
+  return std::tie(a.reader, a.operand, a.writer, a.writerOperand) == std::tie(b.reader, b.operand, b.writer, b.writerOperand);
+}
+/// All edges of a program, sorted and unique.
+using DataFlow = std::vector<FlowEdge>;
+
 /// The queue of one engine, in issue order.
 struct Program {
   isa::Engine engine = isa::Engine::SP;
@@ -66,6 +84,9 @@ struct Executable {
   std::vector<Buffer> buffers;
   std::vector<DebugEntry> debug; ///< `isa::Command::debug` is an index; entry 0 is "no node"
   WeightSource weights;
+  /// The data flow that the compiler meant, from buffers before they had addresses; empty when nobody recorded it. The
+  /// checker holds the program to it.
+  DataFlow flow;
   /// Facts for reports: compiler version, options, `model_macs`, `weight_bytes`, ...
   std::map<std::string, std::string> build;
   std::string ir; ///< optional: textual IR of a stage, for inspection; never read by the runtime

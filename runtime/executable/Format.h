@@ -11,12 +11,12 @@
 namespace trn::exe::format {
 
 /// The version of the format. A reader refuses a major version that is not its own, and reads every minor version.
-constexpr uint16_t kMajor = 1, kMinor = 0;
+constexpr uint16_t kMajor = 1, kMinor = 1;
 
 /// Features that a reader must know to run the file (a set bit that it does not know is an error).
 enum RequiredFeature : uint64_t { kKnownRequired = 0 };
 /// Features that a reader may ignore.
-enum OptionalFeature : uint64_t { kHasDebugMap = 1, kHasIr = 2 };
+enum OptionalFeature : uint64_t { kHasDebugMap = 1, kHasIr = 2, kHasFlow = 4 };
 
 /// The note in `.note.trnx`: owner "trn-mlir", type 1; its descriptor is one `Note`.
 constexpr char kNoteOwner[] = "trn-mlir";
@@ -95,6 +95,14 @@ struct DebugRecord {
 };
 static_assert(sizeof(DebugRecord) == 12);
 
+/// `.trnx.flow`: which command's data an operand reads (Executable.h, FlowEdge), sorted. Absent or empty: not recorded.
+struct FlowRecord {
+  uint32_t reader, writer;
+  uint8_t operand, writerOperand;
+  uint16_t reserved;
+};
+static_assert(sizeof(FlowRecord) == 12);
+
 /// `.trnx.build`: facts as pairs of strings.
 struct BuildRecord {
   uint32_t key, value;
@@ -113,6 +121,7 @@ static_assert(sizeof(BuildRecord) == 8);
   TRN_SECTION(Strings, ".trnx.strings", true)                                                                          \
   TRN_SECTION(Build, ".trnx.build", true)                                                                              \
   TRN_SECTION(DebugMap, ".trnx.debug.map", true)                                                                       \
+  TRN_SECTION(Flow, ".trnx.flow", false)                                                                               \
   TRN_SECTION(DebugIr, ".trnx.debug.ir", false)                                                                        \
   TRN_SECTION(Weights, ".trnx.weights", true)
 

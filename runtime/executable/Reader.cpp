@@ -39,6 +39,7 @@ private:
   absl::Status readBuffers();
   absl::Status readPrograms();
   absl::Status readCommands(const ProgramRecord &record, Program &program);
+  absl::Status readFlow();
 
   /// Record `index` of a table, zero-extended when the file's records are shorter than ours is now.
   template <class Record> Record record(Section section, uint32_t index) const {
@@ -307,9 +308,34 @@ absl::Status Reader::readPrograms() {
   return absl::OkStatus();
 }
 
+/// The edges name operands that exist, in order; what they say is the checker's business.
+absl::Status Reader::readFlow() {
+  if (sections_[kFlow].empty())
+    return absl::OkStatus();
+  if (absl::Status status = checkTable(kFlow, kNames[kFlow], sizeof(FlowRecord)); !status.ok())
+    return status;
+  std::vector<uint8_t> operands; // of each command, through all programs
+  for (const Program &program : out_->programs)
+    for (const isa::Command &command : program.commands) {
+      uint8_t count = 0;
+      isa::forEachOperand(command.inst, [&](const isa::AP &, const isa::OperandInfo &) { ++count; });
+      operands.push_back(count);
+    }
+  out_->flow.reserve(tables_[kFlow].second);
+  for (uint32_t i = 0; i < tables_[kFlow].second; ++i) {
+    FlowRecord entry = record<FlowRecord>(kFlow, i);
+    FlowEdge edge{entry.reader, entry.operand, entry.writer, entry.writerOperand};
+    if (edge.reader >= operands.size() || edge.writer >= operands.size() || edge.operand >= operands[edge.reader] ||
+        edge.writerOperand >= operands[edge.writer] || (i > 0 && !(out_->flow.back() < edge)))
+      return bad(absl::StrCat(kNames[kFlow], " record ", i, " names operands that do not exist, or is out of order"));
+    out_->flow.push_back(edge);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::shared_ptr<Executable>> Reader::read() {
   for (auto step : {&Reader::readSections, &Reader::readNote, &Reader::readStringsAndTables, &Reader::readBuffers,
-                    &Reader::readPrograms})
+                    &Reader::readPrograms, &Reader::readFlow})
     if (absl::Status status = (this->*step)(); !status.ok())
       return status;
   out_->weights.bytes = sections_[kWeights].size();

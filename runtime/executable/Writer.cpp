@@ -68,7 +68,8 @@ std::vector<uint8_t> noteBytes(const Executable &executable) {
   Note note = {};
   note.major = kMajor;
   note.minor = kMinor;
-  note.optional = (executable.debug.empty() ? 0 : kHasDebugMap) | (executable.ir.empty() ? 0 : kHasIr);
+  note.optional = (executable.debug.empty() ? 0 : kHasDebugMap) | (executable.ir.empty() ? 0 : kHasIr) |
+                  (executable.flow.empty() ? 0 : kHasFlow);
   std::strncpy(note.device, executable.device.c_str(), sizeof note.device);
   Elf64_Nhdr header = {sizeof kNoteOwner, sizeof note, kNoteType};
   std::vector<uint8_t> bytes(sizeof header + alignTo(sizeof kNoteOwner, 4) + sizeof note);
@@ -130,7 +131,7 @@ void addPrograms(const Executable &executable, Image &image) {
 void addTables(const Executable &executable, Image &image) {
   Strings strings;
   Table buffers(sizeof(BufferRecord)), weights(sizeof(WeightRecord)), io(sizeof(IoRecord));
-  Table build(sizeof(BuildRecord)), debug(sizeof(DebugRecord));
+  Table build(sizeof(BuildRecord)), debug(sizeof(DebugRecord)), flow(sizeof(FlowRecord));
   for (uint32_t i = 0; i < executable.buffers.size(); ++i) {
     const Buffer &buffer = executable.buffers[i];
     BufferRecord record = {};
@@ -153,6 +154,9 @@ void addTables(const Executable &executable, Image &image) {
     build.add(BuildRecord{strings(key), strings(value)});
   for (const DebugEntry &entry : executable.debug)
     debug.add(DebugRecord{strings(entry.node), strings(entry.opType), strings(entry.note)});
+  for (const FlowEdge &edge : executable.flow)
+    flow.add(FlowRecord{edge.reader, edge.writer, edge.operand, edge.writerOperand, 0});
+  image.sections[kFlow] = flow.take();
   image.sections[kBuffers] = buffers.take();
   image.sections[kWeightTable] = weights.take();
   image.sections[kIo] = io.take();

@@ -342,6 +342,39 @@ TEST(Check, WrongDataIsFoundByTheExpectedFlow) {
   EXPECT_TRUE(has(check(b.exe, expect), FindingKind::WrongFlow));
 }
 
+TEST(Check, AnExecutableIsHeldToItsOwnFlow) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 64), 1);
+  b.memset(Engine::DVE, sbuf(1024, 128, 64), 2);
+  b.copy(Engine::DVE, sbuf(2048, 128, 64), sbuf(0, 128, 64));
+  CheckOptions record;
+  record.recordFlow = true;
+  b.exe.flow = check(b.exe, record).flow;
+  EXPECT_TRUE(check(b.exe).ok());
+  std::get<isa::Memset>(commandOf(b.exe, Engine::DVE, 1).inst).dst.address = 0;
+  CheckReport report = check(b.exe);
+  EXPECT_TRUE(has(report, FindingKind::WrongFlow));
+  EXPECT_NE(report.str().find("DVE #2 tensor_copy reads what DVE #1 memset"), std::string::npos) << report.str();
+}
+
+TEST(Check, BuffersApartMeanWhatTheirNamesSay) {
+  // Two buffers at one address: with addresses the copy reads the second constant, by name the first.
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 64), 1);
+  b.memset(Engine::DVE, sbuf(0, 128, 64), 2);
+  b.copy(Engine::DVE, sbuf(2048, 128, 64), sbuf(0, 128, 64));
+  std::get<isa::Memset>(commandOf(b.exe, Engine::DVE, 0).inst).dst.buffer = 1;
+  std::get<isa::Memset>(commandOf(b.exe, Engine::DVE, 1).inst).dst.buffer = 2;
+  std::get<isa::TensorCopy>(commandOf(b.exe, Engine::DVE, 2).inst).src.buffer = 1;
+  CheckOptions options;
+  options.recordFlow = true;
+  ASSERT_EQ(check(b.exe, options).flow.size(), 1u);
+  EXPECT_EQ(check(b.exe, options).flow[0].writer, 1u);
+  options.buffersApart = true;
+  ASSERT_EQ(check(b.exe, options).flow.size(), 1u);
+  EXPECT_EQ(check(b.exe, options).flow[0].writer, 0u);
+}
+
 TEST(Check, UnsupportedProgramsAreRefused) {
   ProgramBuilder b;
   b.add(Engine::SP, isa::Branch{});

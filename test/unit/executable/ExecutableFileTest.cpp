@@ -137,6 +137,21 @@ TEST(ExecutableFile, LoadsWhatWasWritten) {
   expectSame(exe, **descriptor);
 }
 
+TEST(ExecutableFile, KeepsTheDataFlow) {
+  Executable exe = addProgram();
+  // Commands: 0 and 1 load, 2 stores, 3 adds; operand 0 is the destination.
+  exe.flow = {{2, 1, 3, 0}, {3, 1, 0, 0}, {3, 2, 1, 0}};
+  absl::StatusOr<std::shared_ptr<const Executable>> loaded = loadExecutable(bytesOf(exe), "bytes");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_EQ((*loaded)->flow, exe.flow);
+  const DataFlow broken[] = {{{4, 1, 0, 0}}, {{3, 1, 4, 0}}, {{3, 3, 0, 0}}, {{3, 1, 0, 2}}, {{3, 2, 1, 0}, {3, 1, 0, 0}}};
+  for (const DataFlow &flow : broken) {
+    exe.flow = flow;
+    EXPECT_THAT(std::string(loadExecutable(bytesOf(exe), "bytes").status().message()),
+                HasSubstr("names operands that do not exist, or is out of order"));
+  }
+}
+
 TEST(ExecutableFile, SurvivesWhatHappensToItsFileLater) {
   std::string path = testing::TempDir() + "/shrinks.trnx";
   Executable exe = addProgram();
