@@ -49,7 +49,7 @@ private:
   std::vector<bool> written_; ///< per input
   std::unique_ptr<FunctionalPlan> plan_;
   std::atomic<bool> cancelled_{false};
-  std::mutex running_;
+  mutable std::mutex running_; ///< held while memory is written or read
 };
 
 absl::Status EmulatedSession::start() {
@@ -127,6 +127,9 @@ absl::Status EmulatedSession::readOutput(size_t i, absl::Span<uint8_t> data) con
   if (data.size() != hostBytes(outputs_[i]))
     return absl::InvalidArgumentError(
         absl::StrCat("output '", from.name, "': expected ", hostBytes(outputs_[i]), " bytes but got ", data.size()));
+  std::unique_lock<std::mutex> lock(running_, std::try_to_lock);
+  if (!lock)
+    return absl::AbortedError("the instance is executing");
   uint64_t elements = from.bytes / isa::byteSize(from.dtype);
   return toHost(bound_[outputs_[i]].data, from.dtype, data.data(), from.hostDtype, elements,
                 absl::StrCat("output ", from.name));

@@ -42,7 +42,7 @@ public:
   virtual absl::Status writeInput(size_t i, absl::Span<const uint8_t> data) = 0;
   /// Runs the program once. FailedPrecondition when an input was never written; Aborted when another execution runs.
   virtual absl::Status execute() = 0;
-  /// Copies output `i` out as the host sees it.
+  /// Copies output `i` out as the host sees it. Aborted while an execution runs, as for writeInput.
   virtual absl::Status readOutput(size_t i, absl::Span<uint8_t> data) const = 0;
   /// Asks a running execution to stop; it returns Cancelled.
   virtual void cancel() = 0;

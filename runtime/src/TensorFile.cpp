@@ -441,11 +441,11 @@ absl::StatusOr<HostTensor> parseNpy(absl::Span<const uint8_t> bytes, const std::
   unsigned major = bytes[6];
   if (major < 1 || major > 3)
     return bad(what, absl::StrCat("expected .npy version 1 to 3 but got ", major));
-  size_t headerSize = major == 1 ? little<uint16_t>(&bytes[8]) : little<uint32_t>(&bytes[8]);
+  size_t headerSize = major == 1 ? little<uint16_t>(bytes.data() + 8) : little<uint32_t>(bytes.data() + 8);
   size_t start = major == 1 ? 10 : 12;
   if (headerSize > bytes.size() - start)
     return bad(what, "the .npy header is cut off");
-  std::string header(reinterpret_cast<const char *>(&bytes[start]), headerSize);
+  std::string header(reinterpret_cast<const char *>(bytes.data() + start), headerSize);
 
   absl::StatusOr<std::string> descr = headerField(what, header, "descr");
   absl::StatusOr<std::string> fortran = headerField(what, header, "fortran_order");
@@ -488,39 +488,39 @@ absl::StatusOr<TensorFile> parseNpz(absl::Span<const uint8_t> bytes, const std::
   const size_t kEnd = 22;
   size_t end = std::string::npos;
   for (size_t back = kEnd; back <= std::min<size_t>(bytes.size(), kEnd + 65535); ++back)
-    if (little<uint32_t>(&bytes[bytes.size() - back]) == 0x06054b50) {
+    if (little<uint32_t>(bytes.data() + (bytes.size() - back)) == 0x06054b50) {
       end = bytes.size() - back;
       break;
     }
   if (end == std::string::npos)
     return bad(what, "expected a .npz (zip) file but found no zip directory");
-  uint64_t count = little<uint16_t>(&bytes[end + 10]), at = little<uint32_t>(&bytes[end + 16]);
+  uint64_t count = little<uint16_t>(bytes.data() + (end + 10)), at = little<uint32_t>(bytes.data() + (end + 16));
   // A zip64 locator before the end record names the record with the 64-bit values.
-  if (end >= 20 && little<uint32_t>(&bytes[end - 20]) == 0x07064b50) {
-    const uint64_t record = little<uint64_t>(&bytes[end - 12]);
-    if (end < 20 + 56 || record > end - 20 - 56 || little<uint32_t>(&bytes[record]) != 0x06064b50)
+  if (end >= 20 && little<uint32_t>(bytes.data() + (end - 20)) == 0x07064b50) {
+    const uint64_t record = little<uint64_t>(bytes.data() + (end - 12));
+    if (end < 20 + 56 || record > end - 20 - 56 || little<uint32_t>(bytes.data() + record) != 0x06064b50)
       return bad(what, "the zip64 end record is damaged");
-    count = little<uint64_t>(&bytes[record + 32]);
-    at = little<uint64_t>(&bytes[record + 48]);
+    count = little<uint64_t>(bytes.data() + (record + 32));
+    at = little<uint64_t>(bytes.data() + (record + 48));
   }
   TensorFile file;
   file.kind = TensorFile::Kind::Named;
   uint64_t packedTotal = 0;
   for (uint64_t i = 0; i < count; ++i) {
-    if (at > bytes.size() || bytes.size() - at < 46 || little<uint32_t>(&bytes[at]) != 0x02014b50)
+    if (at > bytes.size() || bytes.size() - at < 46 || little<uint32_t>(bytes.data() + at) != 0x02014b50)
       return bad(what, "the zip directory is damaged");
-    const unsigned method = little<uint16_t>(&bytes[at + 10]);
-    const uint32_t expectedCrc = little<uint32_t>(&bytes[at + 16]);
-    uint64_t packed = little<uint32_t>(&bytes[at + 20]), size = little<uint32_t>(&bytes[at + 24]);
-    size_t nameSize = little<uint16_t>(&bytes[at + 28]), extra = little<uint16_t>(&bytes[at + 30]),
-           comment = little<uint16_t>(&bytes[at + 32]);
-    uint64_t local = little<uint32_t>(&bytes[at + 42]);
+    const unsigned method = little<uint16_t>(bytes.data() + (at + 10));
+    const uint32_t expectedCrc = little<uint32_t>(bytes.data() + (at + 16));
+    uint64_t packed = little<uint32_t>(bytes.data() + (at + 20)), size = little<uint32_t>(bytes.data() + (at + 24));
+    size_t nameSize = little<uint16_t>(bytes.data() + (at + 28)), extra = little<uint16_t>(bytes.data() + (at + 30)),
+           comment = little<uint16_t>(bytes.data() + (at + 32));
+    uint64_t local = little<uint32_t>(bytes.data() + (at + 42));
     if (bytes.size() - at - 46 < nameSize + extra)
       return bad(what, "the zip directory is cut off");
-    std::string name(reinterpret_cast<const char *>(&bytes[at + 46]), nameSize);
+    std::string name(reinterpret_cast<const char *>(bytes.data() + (at + 46)), nameSize);
     // Members over 4 GiB (and NumPy's force_zip64) carry 64-bit sizes in extra field 1.
     for (size_t e = at + 46 + nameSize, stop = e + extra; e + 4 <= stop;) {
-      size_t id = little<uint16_t>(&bytes[e]), length = little<uint16_t>(&bytes[e + 2]), field = e + 4;
+      size_t id = little<uint16_t>(bytes.data() + e), length = little<uint16_t>(bytes.data() + (e + 2)), field = e + 4;
       if (length > stop - field)
         break;
       if (id == 1)
@@ -528,15 +528,15 @@ absl::StatusOr<TensorFile> parseNpz(absl::Span<const uint8_t> bytes, const std::
                                      {&packed, packed == 0xffffffff},
                                      {&local, local == 0xffffffff}})
           if (marked && field + 8 <= e + 4 + length) {
-            *value = little<uint64_t>(&bytes[field]);
+            *value = little<uint64_t>(bytes.data() + field);
             field += 8;
           }
       e += 4 + length;
     }
     at += 46 + nameSize + extra + comment;
-    if (local > bytes.size() || bytes.size() - local < 30 || little<uint32_t>(&bytes[local]) != 0x04034b50)
+    if (local > bytes.size() || bytes.size() - local < 30 || little<uint32_t>(bytes.data() + local) != 0x04034b50)
       return bad(what, absl::StrCat("member '", name, "' has no local header"));
-    uint64_t data = local + 30 + little<uint16_t>(&bytes[local + 26]) + little<uint16_t>(&bytes[local + 28]);
+    uint64_t data = local + 30 + little<uint16_t>(bytes.data() + (local + 26)) + little<uint16_t>(bytes.data() + (local + 28));
     if (data > bytes.size() || packed > bytes.size() - data)
       return bad(what, absl::StrCat("member '", name, "' is cut off"));
     // Many names for the same compressed bytes would unpack to far more than the file pays for.

@@ -338,7 +338,9 @@ private:
   void changeGraph(GraphProto &graph) {
     switch (below(4)) {
     case 0:
-      return graph.mutable_input()->SwapElements(0, graph.input_size() ? int(below(unsigned(graph.input_size()))) : 0);
+      if (graph.input_size())
+        graph.mutable_input()->SwapElements(0, int(below(unsigned(graph.input_size()))));
+      return;
     case 1: // an input becomes a constant, which opens the way of folding
       if (graph.input_size()) {
         TensorProto &tensor = *graph.add_initializer();

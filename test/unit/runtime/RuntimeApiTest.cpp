@@ -2,9 +2,11 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "trn/nrt.h"
 #include "trn/runtime.h"
+#include <atomic>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace trn;
 using testing::HasSubstr;
@@ -137,6 +139,47 @@ TEST(RuntimeApi, RefusesRacesUnlessToldNotToLook) {
   options.check = 0;
   EXPECT_EQ(TRN_OK, trn_instance_create(executable, &options, &instance, nullptr));
   trn_instance_free(instance);
+  trn_executable_free(executable);
+}
+
+// Two instances of one executable run side by side; two threads that share an instance get results or TRN_BUSY.
+TEST(RuntimeApi, ThreadsMayShareExecutablesAndInstances) {
+  std::vector<uint8_t> bytes = program();
+  trn_executable *executable = nullptr;
+  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes.data(), bytes.size(), &executable, nullptr));
+  trn_instance *shared = nullptr;
+  ASSERT_EQ(TRN_OK, trn_instance_create(executable, nullptr, &shared, nullptr));
+  std::vector<float> zeros(256);
+  ASSERT_EQ(TRN_OK, trn_instance_write_input(shared, 0, zeros.data(), 1024, nullptr));
+  std::atomic<int> wrong{0};
+  auto work = [&](float value) {
+    trn_instance_options options;
+    trn_instance_options_init(&options);
+    options.threads = 2;
+    trn_instance *own = nullptr;
+    if (trn_instance_create(executable, &options, &own, nullptr) != TRN_OK) {
+      ++wrong;
+      return;
+    }
+    std::vector<float> x(256, value), y(256);
+    for (int i = 0; i < 50; ++i) {
+      wrong += trn_instance_write_input(own, 0, x.data(), 1024, nullptr) != TRN_OK;
+      wrong += trn_instance_execute(own, nullptr) != TRN_OK;
+      wrong += trn_instance_read_output(own, 0, y.data(), 1024, nullptr) != TRN_OK;
+      wrong += y[i] != value + 2;
+      for (trn_status status : {trn_instance_write_input(shared, 0, x.data(), 1024, nullptr),
+                                trn_instance_execute(shared, nullptr),
+                                trn_instance_read_output(shared, 0, y.data(), 1024, nullptr)})
+        wrong += status != TRN_OK && status != TRN_BUSY && status != TRN_CANCELLED;
+      trn_instance_cancel(shared);
+    }
+    trn_instance_free(own);
+  };
+  std::thread first(work, 1.0f), second(work, 5.0f);
+  first.join();
+  second.join();
+  EXPECT_EQ(wrong, 0);
+  trn_instance_free(shared);
   trn_executable_free(executable);
 }
 
