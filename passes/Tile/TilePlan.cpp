@@ -306,6 +306,12 @@ private:
       int64_t room = std::min(limits.matmulColumns, limits.psumBankBytes / bytes);
       if (auto transpose = dyn_cast<linalg::TransposeOp>(member))
         room /= cast<ShapedType>(transpose.getInput().getType()).getDimSize(0);
+      // Blocks that alternate with columns in memory are in one tile, so that it is drained and stored in runs.
+      llvm::SmallDenseSet<unsigned> alternating = alternatingBlocks(op, blocks, columns, room);
+      for (unsigned block : alternating) {
+        room /= opRanges[block];
+        blockLoops.insert(loops[block]);
+      }
       for (unsigned column : llvm::reverse(columns)) {
         int64_t tile = balancedTile(opRanges[column], room);
         tiles[loops[column]] = std::min(tiles[loops[column]], tile);
@@ -319,6 +325,8 @@ private:
         filled *= opRanges[column];
       room = filled < limits.shortestColumns ? std::min(room, blocksOfTile(op)) : 1;
       for (unsigned block : llvm::reverse(blocks)) {
+        if (alternating.contains(block))
+          continue;
         int64_t tile = balancedTile(opRanges[block], room);
         tiles[loops[block]] = std::min(tiles[loops[block]], tile);
         room = std::max<int64_t>(1, room / opRanges[block]);
@@ -330,6 +338,30 @@ private:
     orderBankNest(nest, builder, blockLoops, columnLoops);
     finish(nest, builder);
     return nest;
+  }
+
+  /// The blocks that lie behind a column in memory, as the phases of a transposed convolution do, as long as what is left
+  /// of `room` for columns is worth an instruction.
+  llvm::SmallDenseSet<unsigned> alternatingBlocks(linalg::LinalgOp op, ArrayRef<unsigned> blocks,
+                                                  ArrayRef<unsigned> columns, int64_t room) const {
+    llvm::SmallDenseSet<unsigned> alternating;
+    AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    auto position = [&](unsigned loop) { return result.getResultPosition(getAffineDimExpr(loop, op.getContext())); };
+    std::optional<unsigned> first;
+    for (unsigned column : columns)
+      if (std::optional<unsigned> at = position(column); at && op.getStaticLoopRanges()[column] > 1)
+        first = std::min(first.value_or(*at), *at);
+    int64_t steps = 1;
+    for (unsigned block : llvm::reverse(blocks)) {
+      std::optional<unsigned> at = position(block);
+      int64_t range = op.getStaticLoopRanges()[block];
+      if (!at || !first || *at < *first || range == 1 || room / (steps * range) < limits.shortestColumns ||
+          steps * range > blocksOfTile(op))
+        continue;
+      steps *= range;
+      alternating.insert(block);
+    }
+    return alternating;
   }
 
   /// Blocks of `op` that a tile may have: what PE holds for them is on chip already, or a load that is small for all.

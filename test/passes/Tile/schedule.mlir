@@ -45,6 +45,35 @@ func.func private @convolution(%x: tensor<128x2x30x30xbf16, #trn.sbuf>, %w: tens
 
 // -----
 
+#x = affine_map<(m, y, r, x, s, k) -> (k, y, x)>
+#w = affine_map<(m, y, r, x, s, k) -> (k, r, s, m)>
+#y = affine_map<(m, y, r, x, s, k) -> (m, y, r, x, s)>
+// The phases of a transposed convolution lie between its columns in memory: a tile has them all, and a row of columns,
+// so that a store writes runs of 320 elements, not single ones.
+// PLAN: nest of copy: tile [0, 1, 0, 0, 0]
+// CHECK-LABEL: func private @phases
+// CHECK:         scf.for %[[Y:.*]] = %c0 to %c80 step %c1
+// CHECK:           scf.for {{.*}} = %c0 to %c2 step %c1
+// CHECK:             scf.for {{.*}} = %c0 to %c2 step %c1
+// CHECK:               linalg.generic {{.*}} outs(%{{.*}} : tensor<24x1x1x80x1xf32>)
+// CHECK:           linalg.copy ins(%{{.*}} : tensor<24x1x2x80x2xf32>) outs(%{{.*}} : tensor<24x1x2x80x2xf32, #trn.hbm>)
+func.func private @phases(%x: tensor<24x80x80xf32, #trn.sbuf>, %w: tensor<24x2x2x24xf32, #trn.hbm>, %dst: tensor<24x80x2x80x2xf32, #trn.hbm>) -> tensor<24x80x2x80x2xf32, #trn.hbm> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<24x80x2x80x2xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<24x80x2x80x2xf32>) -> tensor<24x80x2x80x2xf32>
+  %c = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<24x80x80xf32, #trn.sbuf>, tensor<24x2x2x24xf32, #trn.hbm>) outs(%f : tensor<24x80x2x80x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<24x80x2x80x2xf32>
+  %d = linalg.copy ins(%c : tensor<24x80x2x80x2xf32>) outs(%dst : tensor<24x80x2x80x2xf32, #trn.hbm>) -> tensor<24x80x2x80x2xf32, #trn.hbm>
+  return %d : tensor<24x80x2x80x2xf32, #trn.hbm>
+}
+
+// -----
+
 #x = affine_map<(m, q, n, k, c) -> (k, c, m, q)>
 #w = affine_map<(m, q, n, k, c) -> (k, c, n)>
 #y = affine_map<(m, q, n, k, c) -> (m, q, n)>
