@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -269,6 +270,33 @@ std::pair<Value, Value> divide(Body &b, Value x, Value y, bool isUnsigned) {
 }
 
 //===----------------------------------------------------------------------===//
+// Integers of fewer than 32 bits
+//===----------------------------------------------------------------------===//
+
+/// Integers wrap around, but an engine that writes a narrow one saturates (device guide 4.2): sums, differences, products
+/// and magnitudes are computed in 32 bits, and their low bits are the result. Null for other operations.
+Value expandNarrow(Body &b, Operation *op) {
+  if (!llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, math::AbsIOp>(op))
+    return Value();
+  auto type = dyn_cast<IntegerType>(op->getResult(0).getType());
+  if (!type || type.getWidth() == 1 || type.getWidth() >= 32)
+    return Value();
+  bool needsSign = llvm::isa<math::AbsIOp>(op);
+  IRMapping wide;
+  for (Value operand : op->getOperands()) {
+    // Low bits of a sum are those of the sum of low bits: what is wide already stays so.
+    auto narrowed = operand.getDefiningOp<arith::TruncIOp>();
+    if (narrowed && !needsSign && narrowed.getIn().getType().isInteger(32))
+      wide.map(operand, narrowed.getIn());
+    else
+      wide.map(operand, arith::ExtSIOp::create(b, b.getI32Type(), operand));
+  }
+  Operation *computed = b.clone(*op, wide);
+  computed->getResult(0).setType(b.getI32Type());
+  return arith::TruncIOp::create(b, type, computed->getResult(0));
+}
+
+//===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
 
@@ -283,6 +311,8 @@ Value expand(Operation *op) {
     auto [quotient, remainder] = divide(b, op->getOperand(0), op->getOperand(1), isUnsigned);
     return llvm::isa<arith::DivSIOp, arith::DivUIOp>(op) ? quotient : remainder;
   }
+  if (Value narrow = expandNarrow(b, op))
+    return narrow;
   if (op->getNumOperands() != 1 || op->getNumResults() != 1)
     return Value();
   auto type = dyn_cast<FloatType>(op->getResult(0).getType());

@@ -35,7 +35,8 @@ def ExpandScalarsPass : SelectPass<"trn-expand-scalars"> {
 
     *Contract out*: every scalar operation of a body that has a composition is replaced by it: functions without an
     activation table (tan, asin, acos, asinh, acosh, atanh, cosh, log1p), functions whose table covers a part of the
-    domain (sin, cos, atan, log, sqrt, rsqrt), unordered comparisons, and division of integers. Once per function: what
+    domain (sin, cos, atan, log, sqrt, rsqrt), unordered comparisons, division of integers, and integers of fewer than 32
+    bits that wrap around where a write would saturate. Once per function: what
     it makes of `math.log` is a `math.log` of a scaled argument.
 
     *Example*: `arith.cmpf ueq, %a, %b` becomes `arith.xori (arith.ori (olt, ogt)), true`.

@@ -69,3 +69,25 @@ func.func @bytes(%x: memref<128x64xi8, #trn.sbuf>, %y: memref<128x64xi8, #trn.sb
   }
   return
 }
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// Bytes wrap around, but writing one saturates: 32 bits are computed, through the sum between, and the low ones kept.
+// CHECK-LABEL: func @wrap_around
+// CHECK-DAG:     %[[A:.*]] = arith.extsi %{{.*}} : i8 to i32
+// CHECK-DAG:     %[[B:.*]] = arith.extsi %{{.*}} : i8 to i32
+// CHECK-DAG:     %[[SUM:.*]] = arith.addi %[[A]], %[[B]] : i32
+// CHECK-DAG:     %[[PRODUCT:.*]] = arith.muli %[[SUM]], %{{.*}} : i32
+// CHECK:         %[[R:.*]] = arith.trunci %[[PRODUCT]] : i32 to i8
+// CHECK-NEXT:    linalg.yield %[[R]] : i8
+func.func @wrap_around(%x: memref<128x64xi8, #trn.sbuf>, %y: memref<128x64xi8, #trn.sbuf>, %z: memref<128x64xi8, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<128x64xi8, #trn.sbuf>, memref<128x64xi8, #trn.sbuf>) outs(%z : memref<128x64xi8, #trn.sbuf>) {
+  ^bb0(%a: i8, %b: i8, %o: i8):
+    %0 = arith.addi %a, %b : i8
+    %1 = arith.muli %0, %b : i8
+    linalg.yield %1 : i8
+  }
+  return
+}

@@ -14,6 +14,16 @@ words[:8] = [16777217, -16777217, 2**31 - 1, -2**31, 16777217, 5, 0, -1]
 others = rng.integers(-2**31, 2**31, 64).astype(np.int32)
 others[:8] = [2, -2, 1, 2**31 - 1, 16777216, 5, 16777217, 1]
 bytes_ = np.arange(256, dtype=np.uint8)
+
+
+def extremes(dtype):
+    """The ends of an integer type, then any of its values."""
+    bounds = np.iinfo(dtype)
+    ends = [bounds.min, bounds.min + 1, 0, 1, bounds.max - 1, bounds.max]
+    return np.concatenate([np.array(ends, dtype), rng.integers(bounds.min, bounds.max + 1, 122).astype(dtype)])
+
+
+narrow = {t: extremes(t) for t in (np.int8, np.uint8, np.int16, np.uint16)}
 with np.errstate(all="ignore"):
     cases = {  # op, inputs, expected, attributes
         "floor": ("Floor", [big], np.floor(big), {}),
@@ -42,6 +52,11 @@ with np.errstate(all="ignore"):
         "u8_to_f32": ("Cast", [bytes_], bytes_.astype(np.float32), {"to": TensorProto.FLOAT}),
         "f32_to_u8": ("Cast", [bytes_ + np.float32(0.75)], bytes_, {"to": TensorProto.UINT8}),
         "u8_max": ("Max", [bytes_, bytes_[::-1].copy()], np.maximum(bytes_, bytes_[::-1]), {}),
+        **{f"{name}_{t.__name__}": (op, [narrow[t], narrow[t][::-1].copy()], f(narrow[t], narrow[t][::-1]), {})
+           for t in narrow
+           for name, op, f in (("add", "Add", np.add), ("sub", "Sub", np.subtract), ("mul", "Mul", np.multiply))},
+        **{f"{name}_{t.__name__}": (op, [narrow[t]], f(narrow[t]), {}) for t in (np.int8, np.int16)
+           for name, op, f in (("neg", "Neg", np.negative), ("abs", "Abs", np.abs))},
         "i32_to_u8": ("Cast", [words], words.astype(np.uint8), {"to": TensorProto.UINT8}),
         "i32_to_i8": ("Cast", [words], words.astype(np.int8), {"to": TensorProto.INT8}),
     }
