@@ -103,7 +103,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
 
   /// The value in the narrow type, by a map right behind it; one per value. What is moved and then only multiplied is
   /// rounded before it moves: half the bytes move, and the map fuses with what computed the value.
-  Value castOf(Value value, Operation *user) {
+  Value castOf(Value value) {
     if (Value known = casts.lookup(value))
       return known;
     if (Operation *movement = value.getDefiningOp(); isMovement(movement) && isOnlyMultiplied(value)) {
@@ -115,7 +115,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
       return casts[value] = moved->getResult(0);
     }
     // Behind the definition, so that every later user can have it.
-    LinalgBuilder b(user->getLoc(), user->getContext());
+    LinalgBuilder b(value.getLoc(), value.getContext());
     b.setInsertionPointAfterValue(value);
     Value cast = b.convert(value, narrow);
     inserted.insert(cast.getDefiningOp());
@@ -128,7 +128,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
       ++contractions;
       for (OpOperand *input : op.getDpsInputOperands())
         if (holds(input->get(), wide))
-          input->set(castOf(input->get(), op));
+          input->set(castOf(input->get()));
     }
     readNarrow(op);
     if (autoCast == "all" && isMap(op))
@@ -195,7 +195,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
         continue;
       auto empty = operand.get().getDefiningOp<tensor::EmptyOp>();
       operand.set(empty ? tensor::EmptyOp::create(b, empty.getType().getShape(), narrow).getResult()
-                        : castOf(operand.get(), op));
+                        : castOf(operand.get()));
     }
     if (auto pad = dyn_cast<tensor::PadOp>(op)) {
       Operation *yield = pad.getBody()->getTerminator();
@@ -210,12 +210,14 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
 
   /// What the caller gets is f32.
   void widenOperands(Operation *op) {
-    LinalgBuilder b(op->getLoc(), op->getContext());
-    b.setInsertionPoint(op);
     func::FuncOp function = getOperation();
-    for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), function.getResultTypes()))
-      if (operand.get().getType() != type)
-        operand.set(b.convert(operand.get(), wide));
+    for (auto [operand, type] : llvm::zip_equal(op->getOpOperands(), function.getResultTypes())) {
+      if (operand.get().getType() == type)
+        continue;
+      LinalgBuilder b(operand.get().getLoc(), op->getContext());
+      b.setInsertionPoint(op);
+      operand.set(b.convert(operand.get(), wide));
+    }
   }
 
   Type wide, narrow;

@@ -75,7 +75,7 @@ defm output : Value<"output", Commands<[compile]>, "FILE", "The same, as neuronx
 defm input : Value<"input", Executing, "NAME=@FILE",
                    "Value of an input (.npy, .npz, .pb); NAME=@FILE.npz:member takes one member; repeatable">;
 defm save : Value<"save", Commands<[run]>, "NAME=@FILE", "Where to write an output (.npy, .npz, .pb); repeatable">;
-defm random_inputs : Value<"random-inputs", Commands<[run]>, "SEED", "Fill the inputs that have no value with seeded noise">;
+defm random_inputs : Value<"random-inputs", Commands<[run, verify]>, "SEED", "Fill the inputs that have no value with seeded noise">;
 defm threads : Value<"threads", Executing, "N", "Worker threads of the emulated device (default: 1)">;
 defm repeat : Value<"repeat", Commands<[run]>, "N", "Run N times; the report carries the best time (default: 1)">;
 defm timeout : Value<"timeout", Executing, "SECONDS", "Wall-clock limit of one run (default: none)">;
@@ -86,10 +86,13 @@ def stats : Switch<"stats", Commands<[run]>, "Print the modelled profile after t
 // Comparing.
 defm data : Value<"data", Commands<[verify]>, "FOLDER", "Folder with input_N.pb and output_N.pb">;
 defm expect : Value<"expect", Commands<[verify]>, "NAME=@FILE", "Expected value of an output; repeatable">;
-defm reference : Value<"reference", Commands<[bisect]>, "FILE.npz", "Every node's value (scripts/node_values.py)">;
+def layers : Switch<"layers", Commands<[verify]>, "Show the error of every node against fp32, the largest growth first">;
+defm reference : Value<"reference", Commands<[verify, bisect]>, "FILE.npz",
+                       "Every node's value (scripts/node_values.py); verify --layers: default is the compiler's own in fp32">;
 defm replace : Value<"replace", Commands<[bisect]>, "STAGE=@FILE.mlir",
                      "Go on from this dump instead of what the compiler makes at the stage; repeatable">;
-defm rtol : Value<"rtol", Commands<[verify, bisect]>, "X", "Relative tolerance (default: 1e-3; bisect: 1e-4 of the largest value)">;
+defm rtol : Value<"rtol", Commands<[verify, bisect]>, "X", "Relative tolerance (default: 1e-3; bisect: 1e-4 of the largest value; verify --layers: the same, "
+                     "but no limit with --auto-cast)">;
 defm atol : Value<"atol", Commands<[verify]>, "X", "Absolute tolerance (default: 1e-7)">;
 
 // Reporting.

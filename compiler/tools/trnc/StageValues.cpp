@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include <algorithm>
 #include <cmath>
@@ -42,7 +41,7 @@ std::string readReferences(const std::string &path, References &references) {
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-static std::vector<double> asDoubles(const Tensor &tensor) {
+std::vector<double> asDoubles(const Tensor &tensor) {
   Tensor dense = tensor.dense();
   std::vector<double> values(dense.elements());
   bool real = isFloat(dense.storage());
@@ -220,11 +219,9 @@ std::optional<Difference> wrongOutput(const StageValues &values, const Reference
 // Naming
 //===----------------------------------------------------------------------===//
 
-/// Nodes whose last scalar operation has moved into the structured operation of another node: what is left under
-/// their name is no value of the model.
-static llvm::StringSet<> absorbedNodes(func::FuncOp main) {
+llvm::StringSet<> absorbedNodes(Operation *main) {
   llvm::StringMap<bool> isAbsorbed; // in program order, so that the last operation of a node decides
-  main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+  main->walk<WalkOrder::PreOrder>([&](Operation *op) {
     std::string node = originOf(op->getLoc()).node;
     auto structured = op->getParentOfType<linalg::LinalgOp>();
     if (!node.empty() && op->getNumResults() > 0)

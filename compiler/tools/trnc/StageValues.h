@@ -11,6 +11,7 @@
 #include "dialects/Trn/ISA/ISA.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/src/TensorFile.h"
+#include "llvm/ADT/StringSet.h"
 #include <map>
 
 namespace trn::driver {
@@ -19,6 +20,7 @@ namespace trn::driver {
 struct References {
   std::map<std::string, const rt::HostTensor *> byValue, byNode;
   rt::TensorFile file;
+  std::vector<rt::HostTensor> given; ///< inputs from elsewhere
 };
 
 /// Reads the file of scripts/node_values.py; its member `__nodes__` maps node names to values, as JSON. The text of a
@@ -47,6 +49,9 @@ struct StageValues {
 mlir::FailureOr<StageValues> evaluateStage(Stage stage, mlir::ModuleOp module, const References &references,
                                            const isa::DeviceInfo &device, bool withNodes);
 
+/// The elements of a tensor, row major.
+std::vector<double> asDoubles(const Tensor &tensor);
+
 /// Something that differs from what was expected.
 struct Difference {
   NodeOrigin node;
@@ -66,6 +71,10 @@ std::optional<Difference> wrongNode(Stage stage, const StageValues &values, cons
 /// The first value of the stage before that has counterparts at this stage, by node and size, none of which is equal.
 std::optional<Difference> wrongNode(const StageValues &before, Stage stage, const StageValues &values,
                                     double tolerance);
+
+/// Nodes whose last scalar operation has moved into the structured operation of another node: what is left under
+/// their name is no value of the model.
+llvm::StringSet<> absorbedNodes(mlir::Operation *main);
 
 /// The largest difference as a share of the largest expected value.
 double relativeError(llvm::ArrayRef<double> got, llvm::ArrayRef<double> want);

@@ -42,74 +42,85 @@ absl::StatusOr<HostTensor> readNamedTensor(const std::string &file, const std::s
 }
 
 /// Seeded noise of the input's type: standard normal numbers, or integers 0 and 1.
-static HostTensor noise(const exe::Buffer &buffer, DataType type, uint64_t seed) {
-  HostTensor tensor{buffer.name, type, buffer.shape, {}};
-  tensor.bytes.resize(tensor.elements() * rt::byteSize(type));
-  std::mt19937_64 random(seed ^ std::hash<std::string>()(buffer.name));
+static HostTensor noise(const InputPort &port, uint64_t seed) {
+  HostTensor tensor{port.name, port.type, port.shape, {}};
+  tensor.bytes.resize(tensor.elements() * rt::byteSize(port.type));
+  std::mt19937_64 random(seed ^ std::hash<std::string>()(port.name));
   std::normal_distribution<float> normal;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
-    uint8_t *at = &tensor.bytes[i * rt::byteSize(type)];
-    if (type == DataType::Float32) {
+    uint8_t *at = &tensor.bytes[i * rt::byteSize(port.type)];
+    if (port.type == DataType::Float32) {
       float value = normal(random);
       std::memcpy(at, &value, sizeof value);
-    } else if (type != DataType::Float16 && type != DataType::BFloat16) {
+    } else if (port.type != DataType::Float16 && port.type != DataType::BFloat16) {
       *at = random() & 1;
     }
   }
   return tensor;
 }
 
-static std::string mismatch(const HostTensor &tensor, const exe::Buffer &buffer, DataType type) {
-  if (tensor.type != type)
-    return llvm::formatv("input '{0}': expected {1} but got {2}; save it with .astype('{1}')", buffer.name,
-                         rt::dataTypeName(type), rt::dataTypeName(tensor.type))
+static std::string mismatch(const HostTensor &tensor, const InputPort &port) {
+  if (tensor.type != port.type)
+    return llvm::formatv("input '{0}': expected {1} but got {2}; save it with .astype('{1}')", port.name,
+                         rt::dataTypeName(port.type), rt::dataTypeName(tensor.type))
         .str();
-  if (tensor.shape != buffer.shape)
-    return llvm::formatv("input '{0}': expected shape {1} but got {2}", buffer.name, shapeText(buffer.shape),
+  if (tensor.shape != port.shape)
+    return llvm::formatv("input '{0}': expected shape {1} but got {2}", port.name, shapeText(port.shape),
                          shapeText(tensor.shape))
         .str();
   return "";
 }
 
-std::vector<std::string> setInputs(rt::Session &session, const std::vector<NamedFile> &files,
-                                   std::optional<uint64_t> seed) {
-  std::vector<std::string> problems;
-  std::vector<std::string> names;
-  for (uint32_t index : session.inputs())
-    names.push_back(session.buffer(index).name);
+std::vector<HostTensor> collectInputs(const std::vector<InputPort> &ports, const std::vector<NamedFile> &files,
+                                      std::optional<uint64_t> seed, std::vector<std::string> &problems) {
+  std::vector<HostTensor> inputs;
+  auto names = llvm::map_range(ports, [](const InputPort &port) { return port.name; });
   for (const NamedFile &file : files)
     if (!llvm::is_contained(names, file.name))
       problems.push_back(llvm::formatv("the model has no input '{0}'; its inputs are '{1}'", file.name,
                                        llvm::join(names, "', '"))
                              .str());
-  for (size_t i = 0; i < names.size(); ++i) {
-    const exe::Buffer &buffer = session.buffer(session.inputs()[i]);
-    DataType type = rt::hostType(buffer.hostDtype);
-    auto given = llvm::find_if(files, [&](const NamedFile &file) { return file.name == names[i]; });
+  for (const InputPort &port : ports) {
+    auto given = llvm::find_if(files, [&](const NamedFile &file) { return file.name == port.name; });
     HostTensor tensor;
     if (given != files.end()) {
-      absl::StatusOr<HostTensor> read = readNamedTensor(given->file, names[i], type);
+      absl::StatusOr<HostTensor> read = readNamedTensor(given->file, port.name, port.type);
       if (!read.ok()) {
         problems.push_back(std::string(read.status().message()));
         continue;
       }
       tensor = std::move(*read);
     } else if (seed) {
-      tensor = noise(buffer, type, *seed);
+      tensor = noise(port, *seed);
     } else {
       problems.push_back(llvm::formatv("input '{0}' ({1} {2}) has no value; give --input '{0}=@file.npy', or "
                                        "--random-inputs SEED for a trial",
-                                       names[i], rt::dataTypeName(type), shapeText(buffer.shape))
+                                       port.name, rt::dataTypeName(port.type), shapeText(port.shape))
                              .str());
       continue;
     }
-    if (std::string wrong = mismatch(tensor, buffer, type); !wrong.empty()) {
+    if (std::string wrong = mismatch(tensor, port); !wrong.empty()) {
       problems.push_back(wrong);
       continue;
     }
-    if (absl::Status status = session.writeInput(i, tensor.bytes); !status.ok())
-      problems.push_back(std::string(status.message()));
+    tensor.name = port.name;
+    inputs.push_back(std::move(tensor));
   }
+  return inputs;
+}
+
+std::vector<std::string> setInputs(rt::Session &session, const std::vector<NamedFile> &files,
+                                   std::optional<uint64_t> seed) {
+  std::vector<InputPort> ports;
+  for (uint32_t index : session.inputs()) {
+    const exe::Buffer &buffer = session.buffer(index);
+    ports.push_back({buffer.name, rt::hostType(buffer.hostDtype), buffer.shape});
+  }
+  std::vector<std::string> problems;
+  std::vector<HostTensor> inputs = collectInputs(ports, files, seed, problems);
+  for (size_t i = 0; i < inputs.size() && problems.empty(); ++i)
+    if (absl::Status status = session.writeInput(i, inputs[i].bytes); !status.ok())
+      problems.push_back(std::string(status.message()));
   return problems;
 }
 

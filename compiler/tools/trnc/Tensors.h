@@ -15,6 +15,18 @@ namespace trn::driver {
 /// called `name`, or the only one).
 absl::StatusOr<rt::HostTensor> readNamedTensor(const std::string &file, const std::string &name, rt::DataType expected);
 
+/// An input as its caller sees it.
+struct InputPort {
+  std::string name;
+  rt::DataType type;
+  std::vector<int64_t> shape;
+};
+
+/// The values of all `ports`, in their order, from `files`; those without a file are noise when `seed` is given. Adds
+/// every problem as a line; inputs with a problem are left out.
+std::vector<rt::HostTensor> collectInputs(const std::vector<InputPort> &ports, const std::vector<NamedFile> &files,
+                                          std::optional<uint64_t> seed, std::vector<std::string> &problems);
+
 /// Writes the session's inputs from `files`; inputs without a file are filled with noise when `seed` is given. Returns
 /// all problems as lines; empty when all inputs are set.
 std::vector<std::string> setInputs(rt::Session &session, const std::vector<NamedFile> &files,

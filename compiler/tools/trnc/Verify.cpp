@@ -2,7 +2,11 @@
 #include "compiler/tools/trnc/Build.h"
 #include "compiler/tools/trnc/Commands.h"
 #include "compiler/tools/trnc/Compare.h"
+#include "compiler/tools/trnc/Layers.h"
 #include "compiler/tools/trnc/Tensors.h"
+#include "dialects/Trn/TrnDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/src/HostTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -11,36 +15,109 @@
 
 namespace trn::driver {
 
-/// Adds input_N.pb and output_N.pb of a test folder of the ONNX suite, in the model's order.
-static void addFolder(const std::string &folder, const rt::Session &session, std::vector<NamedFile> &inputs,
-                      std::vector<NamedFile> &expected) {
-  auto add = [&](const char *prefix, absl::Span<const uint32_t> which, std::vector<NamedFile> &to) {
-    for (size_t i = 0; i < which.size(); ++i) {
-      std::string file = folder + "/" + prefix + "_" + std::to_string(i) + ".pb";
-      const std::string &name = session.buffer(which[i]).name;
-      bool given = llvm::any_of(to, [&](const NamedFile &each) { return each.name == name; });
-      if (!given && llvm::sys::fs::exists(file))
-        to.push_back({name, file});
-    }
-  };
-  add("input", session.inputs(), inputs);
-  add("output", session.outputs(), expected);
+/// Adds `prefix`_N.pb of a test folder of the ONNX suite, in the model's order, unless the name has a file already.
+static void addFolder(const std::string &folder, const char *prefix, llvm::ArrayRef<std::string> names,
+                      std::vector<NamedFile> &to) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::string file = folder + "/" + prefix + "_" + std::to_string(i) + ".pb";
+    bool given = llvm::any_of(to, [&](const NamedFile &each) { return each.name == names[i]; });
+    if (!given && llvm::sys::fs::exists(file))
+      to.push_back({names[i], file});
+  }
 }
 
-int runVerify(CommandLine &line) {
-  CompileOptions options = compileOptions(line);
-  std::string file = line.file();
-  std::optional<Stage> start = startStage(line, file);
-  std::vector<NamedFile> inputs = line.namedFiles(OPT_input), expected = line.namedFiles(OPT_expect);
-  double rtol = line.real(OPT_rtol, 1e-3), atol = line.real(OPT_atol, 1e-7);
-  rt::SessionOptions sessionOptions;
-  sessionOptions.threads = static_cast<unsigned>(line.integer(OPT_threads, 1, 1, 256));
-  sessionOptions.check = line.choice(OPT_check_level, "on", {"on", "off"}) == "on";
-  sessionOptions.timeoutSeconds = line.real(OPT_timeout, 0);
-  if (!line.has(OPT_data) && expected.empty())
-    line.problem("nothing to compare with; give --data FOLDER or --expect NAME=@FILE");
-  if (line.reportProblems("trnc verify"))
-    return kUsage;
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+/// The inputs of @main at stage `graph`.
+static std::vector<InputPort> inputPorts(mlir::ModuleOp module) {
+  std::vector<InputPort> ports;
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto type = llvm::cast<mlir::RankedTensorType>(main.getArgumentTypes()[i]);
+    std::optional<isa::DType> dtype = ir::dtypeOf(type.getElementType());
+    auto name = main.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name");
+    ports.push_back({name ? name.str() : "", dtype ? rt::hostType(*dtype) : rt::DataType::Undefined,
+                     std::vector<int64_t>(type.getShape())});
+  }
+  return ports;
+}
+
+/// Fills `references` with the model's inputs, and with the values of its nodes when --reference has them.
+static std::vector<std::string> collectReferences(CommandLine &line, mlir::ModuleOp module,
+                                                  const std::vector<NamedFile> &files, std::optional<uint64_t> seed,
+                                                  References &references) {
+  std::vector<std::string> problems;
+  if (line.has(OPT_reference))
+    if (std::string wrong = readReferences(line.value(OPT_reference), references); !wrong.empty())
+      return {wrong};
+  std::vector<InputPort> ports = inputPorts(module);
+  // What the file holds needs no other source.
+  llvm::erase_if(ports, [&](const InputPort &port) {
+    bool given = llvm::any_of(files, [&](const NamedFile &file) { return file.name == port.name; });
+    return !given && references.byValue.count(port.name);
+  });
+  std::vector<NamedFile> inputs = files;
+  if (line.has(OPT_data))
+    addFolder(line.value(OPT_data), "input", llvm::map_to_vector(ports, [](const InputPort &port) { return port.name; }),
+              inputs);
+  references.given = collectInputs(ports, inputs, seed, problems);
+  for (const rt::HostTensor &tensor : references.given)
+    references.byValue[tensor.name] = &tensor;
+  return problems;
+}
+
+/// Compares every node of the model at stage `tensor` with fp32. Returns kOk with the report, or the exit code of what
+/// went wrong, with the problems printed.
+static int verifyLayers(CommandLine &line, const CompileOptions &options, const std::string &file,
+                        const std::vector<NamedFile> &inputs, std::optional<uint64_t> seed, LayerReport &report) {
+  Compiler compiler(options);
+  auto fail = [&] {
+    printProblems(file, compiler.problems());
+    return exitCodeOf(compiler.failure() == Compiler::Failure::None ? Compiler::Failure::Unsupported
+                                                                    : compiler.failure());
+  };
+  // Precision is assigned behind `graph`, which is what the model says in fp32.
+  if (llvm::failed(compiler.open(file, std::nullopt)) || llvm::failed(compiler.advance(Stage::Graph)))
+    return fail();
+  References references;
+  std::vector<std::string> problems = collectReferences(line, compiler.module(), inputs, seed, references);
+  for (const std::string &text : problems)
+    printError(text);
+  if (!problems.empty())
+    return kBadInput;
+  const isa::DeviceInfo &device = *isa::device(options.target);
+  auto evaluate = [&] {
+    return evaluateStage(compiler.stage(), compiler.module(), references, device, /*withNodes=*/true);
+  };
+  ExpectedLayers expected;
+  if (line.has(OPT_reference)) {
+    expected = expectedLayers(references);
+  } else {
+    mlir::FailureOr<StageValues> exact = evaluate();
+    if (llvm::failed(exact))
+      return fail();
+    expected = expectedLayers(*exact);
+  }
+  if (llvm::failed(compiler.advance(Stage::Tensor)))
+    return fail();
+  mlir::FailureOr<StageValues> values = evaluate();
+  if (llvm::failed(values))
+    return fail();
+  report = compareLayers(*values, expected);
+  return kOk;
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+/// Runs the model and compares its outputs. Adds a row per output for --json, prints a line for it otherwise.
+static int verifyOutputs(CommandLine &line, const std::string &file, std::optional<Stage> start,
+                         const CompileOptions &options, const rt::SessionOptions &sessionOptions,
+                         std::vector<NamedFile> inputs, std::vector<NamedFile> expected, std::optional<uint64_t> seed,
+                         double rtol, double atol, llvm::json::Array &rows) {
   Built built;
   if (int code = obtainExecutable(file, start, options, built))
     return code;
@@ -49,9 +126,15 @@ int runVerify(CommandLine &line) {
     printError(std::string(session.status().message()));
     return built.compiler ? kInternal : kBadInput;
   }
-  if (line.has(OPT_data))
-    addFolder(line.value(OPT_data), **session, inputs, expected);
-  std::vector<std::string> problems = setInputs(**session, inputs, std::nullopt);
+  if (line.has(OPT_data)) {
+    auto names = [&](absl::Span<const uint32_t> which) {
+      return llvm::map_to_vector(llvm::ArrayRef<uint32_t>(which.data(), which.size()),
+                                 [&](uint32_t index) { return (*session)->buffer(index).name; });
+    };
+    addFolder(line.value(OPT_data), "input", names((*session)->inputs()), inputs);
+    addFolder(line.value(OPT_data), "output", names((*session)->outputs()), expected);
+  }
+  std::vector<std::string> problems = setInputs(**session, inputs, seed);
   if (expected.empty())
     problems.push_back("'" + line.value(OPT_data) + "' holds no output_N.pb");
   for (const std::string &text : problems)
@@ -64,7 +147,6 @@ int runVerify(CommandLine &line) {
   }
 
   bool all = true, readable = true;
-  llvm::json::Array rows;
   for (const NamedFile &want : expected) {
     bool found = false;
     for (size_t i = 0; i < (*session)->outputs().size(); ++i) {
@@ -96,10 +178,64 @@ int runVerify(CommandLine &line) {
       readable = false;
     }
   }
-  if (line.has(OPT_json))
-    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object{{"equal", all}, {"outputs", std::move(rows)}}))
-                 << "\n";
   return !readable ? kBadInput : all ? kOk : kVerificationFailed;
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+int runVerify(CommandLine &line) {
+  CompileOptions options = compileOptions(line);
+  std::string file = line.file();
+  std::optional<Stage> start = startStage(line, file);
+  std::vector<NamedFile> inputs = line.namedFiles(OPT_input), expected = line.namedFiles(OPT_expect);
+  double rtol = line.real(OPT_rtol, 1e-3), atol = line.real(OPT_atol, 1e-7);
+  std::optional<uint64_t> seed;
+  if (line.has(OPT_random_inputs))
+    seed = static_cast<uint64_t>(line.integer(OPT_random_inputs, 0, 0, INT64_MAX));
+  rt::SessionOptions sessionOptions;
+  sessionOptions.threads = static_cast<unsigned>(line.integer(OPT_threads, 1, 1, 256));
+  sessionOptions.check = line.choice(OPT_check_level, "on", {"on", "off"}) == "on";
+  sessionOptions.timeoutSeconds = line.real(OPT_timeout, 0);
+  bool layers = line.has(OPT_layers), outputs = line.has(OPT_data) || !expected.empty();
+  if (!outputs && !layers)
+    line.problem("nothing to compare with; give --data FOLDER, --expect NAME=@FILE or --layers");
+  if (layers && (llvm::StringRef(file).ends_with(".mlir") || llvm::StringRef(file).ends_with(".trnx")))
+    line.problem("--layers takes ONNX models: only they have nodes with values in fp32");
+  if (line.has(OPT_reference) && !layers)
+    line.problem("option '--reference' is for --layers; give outputs with --expect NAME=@FILE.npz:member");
+  if (line.reportProblems("trnc verify"))
+    return kUsage;
+
+  bool all = true;
+  LayerReport report;
+  std::optional<double> limit; // what a cast costs is the question, not an error
+  if (line.has(OPT_rtol) || options.autoCast == AutoCast::None)
+    limit = line.real(OPT_rtol, 1e-4);
+  if (layers) {
+    if (int code = verifyLayers(line, options, file, inputs, seed, report))
+      return code;
+    if (limit)
+      all = llvm::all_of(report.layers, [&](const LayerError &layer) { return layer.error <= *limit; });
+    if (!line.has(OPT_json) && !line.has(OPT_quiet))
+      printLayers(report, limit, llvm::outs());
+  }
+
+  llvm::json::Array rows;
+  if (outputs) {
+    int code = verifyOutputs(line, file, start, options, sessionOptions, inputs, expected, seed, rtol, atol, rows);
+    all &= code != kVerificationFailed;
+    if (code != kOk && code != kVerificationFailed)
+      return code;
+  }
+  if (line.has(OPT_json)) {
+    llvm::json::Object object{{"equal", all}, {"outputs", std::move(rows)}};
+    if (layers)
+      object["layers"] = layersJson(report, limit);
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+  }
+  return all ? kOk : kVerificationFailed;
 }
 
 } // namespace trn::driver

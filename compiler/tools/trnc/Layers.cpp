@@ -1,0 +1,127 @@
+//===- Layers.cpp - the error of every layer ------------------------------===//
+#include "compiler/tools/trnc/Layers.h"
+#include "compiler/tools/trnc/Compare.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace mlir;
+namespace trn::driver {
+
+ExpectedLayers expectedLayers(const References &references) {
+  ExpectedLayers expected;
+  for (const auto &[node, tensor] : references.byNode)
+    expected[node] = {tensor->shape, asDoubles(*tensor)};
+  return expected;
+}
+
+ExpectedLayers expectedLayers(const StageValues &values) {
+  ExpectedLayers expected;
+  // A node may have become several operations: its value is the last.
+  for (const NodeValue &value : values.nodes)
+    if (!value.node.op.empty() && value.op->getNumResults() == 1) // weights have names, but no operator
+      expected[value.node.node] = {{value.values.shape().begin(), value.values.shape().end()}, asDoubles(value.values)};
+  return expected;
+}
+
+/// The root of the mean square difference, as a share of that of the expected values.
+static double rootMeanSquare(ArrayRef<double> got, ArrayRef<double> want) {
+  double difference = 0, size = 0;
+  for (auto [a, b] : llvm::zip_equal(got, want))
+    if (std::isfinite(a) && std::isfinite(b)) {
+      difference += (a - b) * (a - b);
+      size += b * b;
+    }
+  return size == 0 ? std::sqrt(difference) : std::sqrt(difference / size);
+}
+
+/// Whether two shapes differ by dimensions of one element only.
+static bool isSameButUnits(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  auto withoutUnits = [](ArrayRef<int64_t> shape) {
+    return llvm::to_vector(llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
+  };
+  return withoutUnits(a) == withoutUnits(b);
+}
+
+static LayerError errorOf(const NodeValue &value, const ExpectedLayer &expected) {
+  LayerError result;
+  result.node = value.node;
+  llvm::raw_string_ostream(result.storedAs) << value.values.elementType();
+  std::vector<double> got = asDoubles(value.values), want = expected.values;
+  result.error = relativeError(got, want);
+  result.rms = rootMeanSquare(got, want);
+  if (isSameButUnits(value.values.shape(), expected.shape))
+    return result;
+  llvm::sort(got);
+  llvm::sort(want);
+  if (double sorted = relativeError(got, want); sorted < result.error) {
+    result.error = sorted;
+    result.rms = rootMeanSquare(got, want);
+    result.isReordered = true;
+  }
+  return result;
+}
+
+LayerReport compareLayers(const StageValues &values, const ExpectedLayers &expected) {
+  LayerReport report;
+  std::map<std::string, const NodeValue *> valueOf; // the last of the node's size
+  llvm::StringSet<> absorbed;
+  if (!values.nodes.empty())
+    absorbed = absorbedNodes(values.nodes.front().op->getParentOfType<func::FuncOp>());
+  for (const NodeValue &value : values.nodes) {
+    auto want = expected.find(value.node.node);
+    if (want != expected.end() && !absorbed.contains(value.node.node) && value.op->getNumResults() == 1 &&
+        value.values.elements() == static_cast<int64_t>(want->second.values.size()))
+      valueOf[value.node.node] = &value;
+  }
+  llvm::DenseMap<Operation *, double> errors; // in program order: operands come first
+  for (const NodeValue &value : values.nodes) {
+    double ofOperands = 0;
+    for (Value operand : value.op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        ofOperands = std::fmax(ofOperands, errors.lookup(producer));
+    auto found = valueOf.find(value.node.node);
+    if (found == valueOf.end() || found->second != &value) {
+      errors[value.op] = ofOperands;
+      continue;
+    }
+    LayerError layer = errorOf(value, expected.at(value.node.node));
+    layer.added = std::fmax(0, layer.error - ofOperands);
+    errors[value.op] = layer.error;
+    report.layers.push_back(std::move(layer));
+  }
+  llvm::sort(report.layers, [](const LayerError &a, const LayerError &b) {
+    return std::make_tuple(-a.added, a.node.index, a.node.node) < std::make_tuple(-b.added, b.node.index, b.node.node);
+  });
+  for (const auto &[node, layer] : expected)
+    if (!valueOf.count(node))
+      report.withoutValue.push_back(node);
+  return report;
+}
+
+void printLayers(const LayerReport &report, std::optional<double> limit, llvm::raw_ostream &os) {
+  os << llvm::formatv("{0,10} {1,10} {2,10}  {3,-7} {4}\n", "added", "error", "rms", "stored", "node");
+  for (const LayerError &layer : report.layers)
+    os << llvm::formatv("{0,10:e2} {1,10:e2} {2,10:e2}  {3,-7} {4} ({5}){6}{7}\n", layer.added, layer.error, layer.rms,
+                        layer.storedAs, layer.node.node, layer.node.op, layer.isReordered ? ", in another order" : "",
+                        limit && !(layer.error <= *limit) ? "  WRONG" : "");
+  if (!report.withoutValue.empty())
+    os << llvm::formatv("{0} nodes have no value of their own: they became part of others or only moved\n",
+                        report.withoutValue.size());
+}
+
+llvm::json::Value layersJson(const LayerReport &report, std::optional<double> limit) {
+  llvm::json::Array rows;
+  for (const LayerError &layer : report.layers) {
+    llvm::json::Object row{{"node", layer.node.node},   {"op", layer.node.op},      {"index", layer.node.index},
+                           {"stored_as", layer.storedAs}, {"added", layer.added},   {"error", layer.error},
+                           {"rms", layer.rms},          {"reordered", layer.isReordered}};
+    if (limit)
+      row["equal"] = layer.error <= *limit;
+    rows.push_back(std::move(row));
+  }
+  return llvm::json::Object{{"layers", std::move(rows)}, {"without_value", llvm::json::Array(report.withoutValue)}};
+}
+
+} // namespace trn::driver
