@@ -1,6 +1,7 @@
 //===- Evaluator.cpp - the walk of the reference evaluator ----------------===//
 #include "compiler/Reference/Evaluator.h"
 #include "compiler/Reference/Interpreter.h"
+#include "dialects/ONNX/ONNXDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Diagnostics.h"
@@ -308,6 +309,8 @@ static LogicalResult cloneConstants(Operation *op, OpBuilder &builder, IRMapping
 
 FailureOr<SmallVector<Tensor>> evaluateOp(Operation *op, ArrayRef<Tensor> operands) {
   ScopedDiagnosticHandler silence(op->getContext(), [](Diagnostic &) { return success(); });
+  if (llvm::isa<onnx::ONNXDialect>(op->getDialect()))
+    return evaluateLowered(op, operands);
   OwningOpRef<ModuleOp> scratch(ModuleOp::create(op->getLoc()));
   OpBuilder builder(scratch->getBodyRegion());
   SmallVector<Value> shaped =

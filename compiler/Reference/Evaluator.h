@@ -38,7 +38,8 @@ mlir::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::func::FuncOp function,
                                                     const EvaluateOptions &options = {});
 
 /// Evaluates one operation, for folding: `operands` are the values of its tensor operands; scalar operands and values that
-/// its regions capture must be constants. An onnx operation is lowered in a scratch function first.
+/// its regions capture must be constants. An onnx operation is lowered into a scratch function first; a result that its
+/// lowering leaves out is an empty Tensor.
 /// Operands and results may be views; splats in give splats out where the operation allows. Fails without a diagnostic
 /// when the operation cannot be evaluated.
 mlir::FailureOr<llvm::SmallVector<Tensor>> evaluateOp(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);

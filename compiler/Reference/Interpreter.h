@@ -103,6 +103,9 @@ private:
   llvm::DenseMap<mlir::Operation *, bool> isShared;
 };
 
+/// `evaluateOp` of an ONNX operation: its lowering, evaluated.
+mlir::FailureOr<llvm::SmallVector<Tensor>> evaluateLowered(mlir::Operation *op, llvm::ArrayRef<Tensor> operands);
+
 /// A scalar as a tensor of rank 0.
 Tensor scalarTensor(mlir::Type type, const ScalarValue &value);
 

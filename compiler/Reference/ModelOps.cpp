@@ -56,6 +56,21 @@ static FailureOr<Interpreter::Scratch> lowerToScratch(Operation *op) {
   return scratch;
 }
 
+FailureOr<SmallVector<Tensor>> evaluateLowered(Operation *op, ArrayRef<Tensor> operands) {
+  FailureOr<Interpreter::Scratch> scratch = lowerToScratch(op);
+  if (failed(scratch))
+    return failure();
+  EvaluateOptions options;
+  Interpreter interpreter(options);
+  SmallVector<Value> returned;
+  if (failed(interpreter.callFunction(scratch->function, operands, {}, scratch->function, returned)))
+    return failure();
+  SmallVector<Tensor> results(op->getNumResults());
+  for (auto [result, value] : llvm::zip_equal(scratch->results, returned))
+    results[cast<OpResult>(result).getResultNumber()] = interpreter.tensor(value);
+  return results;
+}
+
 static LogicalResult evaluateOnnx(Interpreter &interpreter, Operation *op) {
   auto known = interpreter.scratches.find(op);
   if (known == interpreter.scratches.end()) {

@@ -158,6 +158,12 @@ float roundTo(Storage storage, float value) {
   return storage == Storage::F32 ? value : decodeFloat(storage, encodeFloat(storage, value));
 }
 
+ElementsAttr constantOf(RankedTensorType type, const Tensor &tensor) {
+  Tensor values = tensor.isSplat() && tensor.elements() > 0 ? tensor.reshaped({1}, {1}) : tensor.dense();
+  size_t bytes = size_t(values.elements()) * byteSize(values.storage());
+  return makeConstant(type, std::vector<char>(values.bytes(), values.bytes() + bytes));
+}
+
 llvm::SmallVector<int64_t, 6> denseStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t, 6> strides(shape.size(), 1);
   for (int64_t i = int64_t(shape.size()) - 2; i >= 0; --i)

@@ -121,6 +121,9 @@ private:
   std::shared_ptr<char> memory;
 };
 
+/// The values as a constant of `type` (same shape and storage); a splat becomes a splat.
+mlir::ElementsAttr constantOf(mlir::RankedTensorType type, const Tensor &tensor);
+
 /// Row-major strides of a shape.
 llvm::SmallVector<int64_t, 6> denseStrides(llvm::ArrayRef<int64_t> shape);
 

@@ -1,8 +1,7 @@
 //===- ConstantFolder.h - the value of an operation on constants ----------===//
 //
-// Owns the evaluation of ONNX operations whose operands are constants: shape arithmetic, movement, elementwise and
-// reductions. Reals are computed in double and rounded once; integers wrap. Refuses (leaves in place) what it does not
-// know, what is undefined (integer division by zero) and what would make the module larger.
+// Owns constant folding: which operations on constants are computed while compiling. Their values are the reference
+// evaluator's. Refuses (leaves in place) what has no lowering and what would make the module larger.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -10,9 +10,15 @@
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/ONNX/Shape/Inference.h"
+#include "dialects/Trn/TrnDialect.h"
 #include "passes/Graph/ConstantFolder.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -56,7 +62,7 @@ Attribute attributeOf(const Constant &constant, AttributeKind kind, Builder buil
   case AttributeKind::Float:
     return builder.getF32FloatAttr(float(constant.real(0)));
   case AttributeKind::Scalar:
-    if (isa<FloatType>(element))
+    if (llvm::isa<FloatType>(element))
       return FloatAttr::get(element, constant.real(0));
     return IntegerAttr::get(element, APInt(element.getIntOrFloatBitWidth(), constant.integer(0), /*isSigned=*/true,
                                            /*implicitTrunc=*/true));

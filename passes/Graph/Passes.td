@@ -26,11 +26,14 @@ def InferFoldPass : Pass<"onnx-infer-fold", "::mlir::func::FuncOp"> {
     // →
     %y = onnx.Reshape(%w) {shape = array<i64: 1, 16, 4, 4>} : (tensor<256xf32>) -> tensor<1x16x4x4xf32>
     ```
-    **Not done**: folding through the reference evaluator; operators that the folder does not know stay.
+    **Not done**: folding of operators that `onnx-decompose` has to write out first.
   }];
   let options = [Option<"maxElements", "max-elements", "int64_t", "65536",
                         "largest folded result that is larger than its operands (64 Ki keeps shape tables and masks)">];
-  let dependentDialects = ["::trn::onnx::ONNXDialect"];
+  // Constants are evaluated through their lowering.
+  let dependentDialects = ["::trn::onnx::ONNXDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::trn::ir::TrnDialect"];
 }
 
 def SimplifyPass : Pass<"onnx-simplify", "::mlir::func::FuncOp"> {

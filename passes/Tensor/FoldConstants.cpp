@@ -111,14 +111,8 @@ class FoldConstants : public impl::FoldConstantsPassBase<FoldConstants> {
     if (onnx::WeightOp weight = reshapedWeight(op))
       value = reshapeConstant(weight.getValue(), type.getShape());
     else
-      value = attributeOf(known[result], type);
+      value = constantOf(type, known[result]);
     result.replaceAllUsesWith(onnx::WeightOp::create(builder, op->getLoc(), value));
-  }
-
-  static ElementsAttr attributeOf(const Tensor &tensor, RankedTensorType type) {
-    Tensor values = tensor.isSplat() && tensor.elements() > 0 ? tensor.reshaped({1}, {1}) : tensor.dense();
-    size_t bytes = size_t(values.elements()) * byteSize(values.storage());
-    return makeConstant(type, std::vector<char>(values.bytes(), values.bytes() + bytes));
   }
 
   DenseMap<Value, Tensor> known;
