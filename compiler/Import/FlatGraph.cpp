@@ -1,6 +1,6 @@
 //===- FlatGraph.cpp - a model's nodes, functions inlined, in order -------===//
 //
-// Owns inlining of model-local functions and the stable topological order.
+// Owns inlining of model-local functions, with the bodies of their nodes, and the stable topological order.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Import/FlatGraph.h"
@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <queue>
+#include <set>
 
 using namespace trn;
 
@@ -61,31 +62,106 @@ static std::string displayName(const ::onnx::NodeProto &node) {
   return "";
 }
 
-bool FlatGraph::collectFunctions(const ::onnx::ModelProto &model, Diagnostics &problems) {
+bool Functions::collect(const ::onnx::ModelProto &model, Diagnostics &problems) {
   for (const auto &function : model.functions()) {
-    if (!functions.emplace(functionKey(function.domain(), function.name(), function.overload()), &function).second) {
+    if (!byKey.emplace(functionKey(function.domain(), function.name(), function.overload()), &function).second) {
       Problem problem;
       problem.kind = Problem::Kind::Broken;
       problem.reason = "expected each function once but '" + function.name() + "' is defined twice";
       problems.add(problem);
       return false;
     }
-    functionOpsets[&function] = readOpsets(function.opset_import());
+    opsets[&function] = readOpsets(function.opset_import());
   }
   return true;
 }
 
-bool FlatGraph::build(const ::onnx::ModelProto &model, const std::map<std::string, bool> &defined,
-                      Diagnostics &problems) {
-  modelOpsets = readOpsets(model.opset_import());
-  if (!collectFunctions(model, problems))
+/// The attribute of a call, or the function's default, that an attribute in the function's body refers to; null when
+/// there is none.
+static const ::onnx::AttributeProto *referredAttribute(const ::onnx::AttributeProto &attribute, const FlatNode &call,
+                                                       const ::onnx::FunctionProto &function) {
+  auto given = call.attributes.find(attribute.ref_attr_name());
+  if (given != call.attributes.end())
+    return given->second;
+  for (const auto &byDefault : function.attribute_proto())
+    if (byDefault.name() == attribute.ref_attr_name())
+      return &byDefault;
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+static std::set<std::string> namesOf(const ::onnx::GraphProto &graph) {
+  std::set<std::string> names;
+  for (const auto &input : graph.input())
+    names.insert(input.name());
+  for (const auto &tensor : graph.initializer())
+    names.insert(tensor.name());
+  for (const auto &node : graph.node())
+    names.insert(node.output().begin(), node.output().end());
+  return names;
+}
+
+/// Calls `visit` with every name that `graph` reads from around it. Bodies nest as deep as calls at most.
+static bool visitCaptures(const ::onnx::GraphProto &graph, unsigned depth,
+                          llvm::function_ref<void(const std::string &)> visit) {
+  if (depth >= kMaxCallDepth)
     return false;
+  std::set<std::string> own = namesOf(graph);
+  auto read = [&](const std::string &name) {
+    if (!name.empty() && !own.count(name))
+      visit(name);
+  };
+  for (const auto &node : graph.node()) {
+    for (const std::string &input : node.input())
+      read(input);
+    for (const auto &attribute : node.attribute())
+      if (attribute.has_g() && !visitCaptures(attribute.g(), depth + 1, read))
+        return false;
+  }
+  for (const auto &output : graph.output())
+    read(output.name());
+  return true;
+}
+
+/// Gives a body inside of a function the names and attributes of one call.
+static void instantiate(::onnx::GraphProto &graph, const FlatNode &call, const ::onnx::FunctionProto &function,
+                        llvm::function_ref<std::string(const std::string &)> local) {
+  std::set<std::string> own = namesOf(graph);
+  auto rename = [&](const std::string &name) { return name.empty() || own.count(name) ? name : local(name); };
+  for (auto &node : *graph.mutable_node()) {
+    for (std::string &input : *node.mutable_input())
+      input = rename(input);
+    for (int i = node.attribute_size() - 1; i >= 0; --i) {
+      auto &attribute = *node.mutable_attribute(i);
+      if (!attribute.ref_attr_name().empty()) {
+        const ::onnx::AttributeProto *given = referredAttribute(attribute, call, function);
+        std::string name = attribute.name();
+        if (!given) {
+          node.mutable_attribute()->DeleteSubrange(i, 1);
+          continue;
+        }
+        attribute = ::onnx::AttributeProto(*given);
+        attribute.set_name(name);
+      } else if (attribute.has_g()) {
+        instantiate(*attribute.mutable_g(), call, function, rename);
+      }
+    }
+  }
+  for (auto &output : *graph.mutable_output())
+    output.set_name(rename(output.name()));
+}
+
+bool FlatGraph::build(const ::onnx::GraphProto &graph, const Opsets &opsets, const std::string &prefix,
+                      const std::map<std::string, bool> &defined, Visible visible, Diagnostics &problems) {
   int64_t index = 0;
-  for (const auto &node : model.graph().node()) {
+  for (const auto &node : graph.node()) {
     FlatNode flat;
     flat.node = &node;
-    flat.opsets = &modelOpsets;
-    flat.name = displayName(node);
+    flat.opsets = &opsets;
+    flat.name = prefix + displayName(node);
     flat.index = index++;
     flat.inputs.assign(node.input().begin(), node.input().end());
     flat.outputs.assign(node.output().begin(), node.output().end());
@@ -94,11 +170,18 @@ bool FlatGraph::build(const ::onnx::ModelProto &model, const std::map<std::strin
     if (!append(std::move(flat), 0, problems))
       return false;
   }
-  return sort(defined, problems);
+  for (FlatNode &node : list)
+    for (const auto &[name, attribute] : node.attributes)
+      if (attribute->has_g() &&
+          !visitCaptures(attribute->g(), 0, [&](const std::string &capture) { node.captures.push_back(capture); })) {
+        problems.add(nodeProblem(node, Problem::Kind::Broken, "expected bodies nested at most 64 deep"));
+        return false;
+      }
+  return sort(defined, visible, problems);
 }
 
 bool FlatGraph::countNode(const FlatNode &node, Diagnostics &problems) {
-  if (++counted <= kMaxNodes)
+  if (++functions.counted <= kMaxNodes)
     return true;
   problems.add(nodeProblem(node, Problem::Kind::Unsupported,
                            "expected at most " + std::to_string(kMaxNodes) + " nodes after inlining functions"));
@@ -108,8 +191,8 @@ bool FlatGraph::countNode(const FlatNode &node, Diagnostics &problems) {
 bool FlatGraph::append(FlatNode node, unsigned depth, Diagnostics &problems) {
   if (!countNode(node, problems))
     return false;
-  auto function = functions.find(functionKey(node.node->domain(), node.node->op_type(), node.node->overload()));
-  if (function != functions.end())
+  auto function = functions.byKey.find(functionKey(node.node->domain(), node.node->op_type(), node.node->overload()));
+  if (function != functions.byKey.end())
     return inlineCall(node, *function->second, depth, problems);
   list.push_back(std::move(node));
   return true;
@@ -132,7 +215,7 @@ bool FlatGraph::inlineCall(const FlatNode &call, const ::onnx::FunctionProto &fu
   for (int i = 0; i < function.input_size(); ++i)
     rename[function.input(i)] = size_t(i) < call.inputs.size() ? call.inputs[i] : "";
   std::string instance = call.name + "/";
-  std::string unique = "\x01" + std::to_string(instances++) + "/";
+  std::string unique = "\x01" + std::to_string(functions.instances++) + "/";
   std::vector<FlatNode> forwards;
   for (int i = 0; i < function.output_size(); ++i) {
     if (size_t(i) >= call.outputs.size() || call.outputs[i].empty())
@@ -161,19 +244,20 @@ bool FlatGraph::inlineCall(const FlatNode &call, const ::onnx::FunctionProto &fu
   for (const auto &node : function.node()) {
     FlatNode flat;
     flat.node = &node;
-    flat.opsets = &functionOpsets[&function];
+    flat.opsets = &functions.opsets[&function];
     flat.name = instance + displayName(node);
     flat.index = call.index;
     llvm::transform(node.input(), std::back_inserter(flat.inputs), local);
     llvm::transform(node.output(), std::back_inserter(flat.outputs), local);
     for (const auto &attribute : node.attribute()) {
       const ::onnx::AttributeProto *value = &attribute;
-      if (!attribute.ref_attr_name().empty()) {
-        auto given = call.attributes.find(attribute.ref_attr_name());
-        value = given != call.attributes.end() ? given->second : nullptr;
-        for (const auto &byDefault : function.attribute_proto())
-          if (!value && byDefault.name() == attribute.ref_attr_name())
-            value = &byDefault;
+      if (!attribute.ref_attr_name().empty())
+        value = referredAttribute(attribute, call, function);
+      if (value && value->has_g()) {
+        auto body = std::make_unique<::onnx::AttributeProto>(*value);
+        if (value == &attribute)
+          instantiate(*body->mutable_g(), call, function, local);
+        value = functions.bodies.emplace_back(std::move(body)).get();
       }
       if (value)
         flat.attributes[attribute.name()] = value;
@@ -189,7 +273,7 @@ bool FlatGraph::inlineCall(const FlatNode &call, const ::onnx::FunctionProto &fu
   return true;
 }
 
-bool FlatGraph::sort(const std::map<std::string, bool> &defined, Diagnostics &problems) {
+bool FlatGraph::sort(const std::map<std::string, bool> &defined, Visible visible, Diagnostics &problems) {
   size_t before = problems.problems().size();
   std::map<std::string, size_t> producer;
   for (auto [i, node] : llvm::enumerate(list))
@@ -199,15 +283,16 @@ bool FlatGraph::sort(const std::map<std::string, bool> &defined, Diagnostics &pr
   std::vector<std::vector<size_t>> consumers(list.size());
   std::vector<size_t> waiting(list.size(), 0);
   for (auto [i, node] : llvm::enumerate(list)) {
-    for (const std::string &input : node.inputs) {
-      auto it = producer.find(input);
-      if (it != producer.end()) {
-        consumers[it->second].push_back(i);
-        ++waiting[i];
-      } else if (!input.empty() && !defined.count(input)) {
-        problems.add(nodeProblem(node, Problem::Kind::Broken, "input '" + input + "' is defined nowhere"));
+    for (const std::vector<std::string> *names : {&node.inputs, &node.captures})
+      for (const std::string &input : *names) {
+        auto it = producer.find(input);
+        if (it != producer.end()) {
+          consumers[it->second].push_back(i);
+          ++waiting[i];
+        } else if (!input.empty() && !defined.count(input) && !visible(input)) {
+          problems.add(nodeProblem(node, Problem::Kind::Broken, "input '" + input + "' is defined nowhere"));
+        }
       }
-    }
   }
   if (problems.problems().size() != before)
     return false;

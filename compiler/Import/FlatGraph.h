@@ -9,7 +9,10 @@
 
 #include "llvm/ADT/StringMap.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <deque>
+#include <memory>
 
 namespace trn {
 
@@ -23,6 +26,7 @@ struct FlatNode {
   std::string name;  ///< for messages: the node's name, or its first output; with the caller's in front when inlined
   int64_t index = 0; ///< position of the node, or of the outermost call, in the file
   std::vector<std::string> inputs, outputs;
+  std::vector<std::string> captures; ///< what the node's bodies read from around them
   /// Attributes by name; references to a function's attributes are resolved.
   std::map<std::string, const ::onnx::AttributeProto *> attributes;
 
@@ -32,29 +36,45 @@ struct FlatNode {
   int64_t opset() const;
 };
 
+/// The functions that a model defines, and what all its graphs share.
+class Functions {
+public:
+  bool collect(const ::onnx::ModelProto &model, Diagnostics &problems);
+
+private:
+  friend class FlatGraph;
+  std::map<std::string, const ::onnx::FunctionProto *> byKey;
+  std::map<const ::onnx::FunctionProto *, Opsets> opsets;
+  /// Bodies inside of functions, with the names of one call.
+  std::vector<std::unique_ptr<::onnx::AttributeProto>> bodies;
+  int64_t instances = 0;
+  size_t counted = 0;
+};
+
 class FlatGraph {
 public:
-  /// Flattens the main graph. `defined` are the names that inputs and initializers define.
-  bool build(const ::onnx::ModelProto &model, const std::map<std::string, bool> &defined, Diagnostics &problems);
+  /// True for a name that is defined around a graph.
+  using Visible = llvm::function_ref<bool(const std::string &)>;
+
+  explicit FlatGraph(Functions &functions) : functions(functions) {}
+
+  /// Flattens a graph: its nodes use `opsets`, `prefix` goes before their names in messages. `defined` are the names
+  /// that its own inputs and initializers define.
+  bool build(const ::onnx::GraphProto &graph, const Opsets &opsets, const std::string &prefix,
+             const std::map<std::string, bool> &defined, Visible visible, Diagnostics &problems);
 
   const std::vector<FlatNode> &nodes() const { return list; }
 
 private:
-  using Functions = std::map<std::string, const ::onnx::FunctionProto *>;
-  bool collectFunctions(const ::onnx::ModelProto &model, Diagnostics &problems);
   /// Appends a node, or the nodes of the function that it calls.
   bool append(FlatNode node, unsigned depth, Diagnostics &problems);
   bool inlineCall(const FlatNode &call, const ::onnx::FunctionProto &function, unsigned depth, Diagnostics &problems);
   /// Counts a node, a call or an Identity against the limit: calls of functions without nodes take time too.
   bool countNode(const FlatNode &node, Diagnostics &problems);
-  bool sort(const std::map<std::string, bool> &defined, Diagnostics &problems);
+  bool sort(const std::map<std::string, bool> &defined, Visible visible, Diagnostics &problems);
 
-  Functions functions;
-  std::map<const ::onnx::FunctionProto *, Opsets> functionOpsets;
-  Opsets modelOpsets;
+  Functions &functions;
   std::vector<FlatNode> list;
-  int64_t instances = 0;
-  size_t counted = 0;
 };
 
 /// A problem at a node.

@@ -10,11 +10,13 @@
 #include "compiler/Import/NodeImporter.h"
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/ONNXDialect.h"
+#include "dialects/ONNX/Ops/Control.h"
 #include "dialects/ONNX/Ops/Weight.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <set>
 
@@ -222,16 +224,72 @@ private:
   }
 
   void importNodes() {
-    FlatGraph flat;
-    if (!flat.build(model, defined, problems))
+    modelOpsets = readOpsets(model.opset_import());
+    FlatGraph flat(functions);
+    auto nothing = [](const std::string &) { return false; };
+    if (!functions.collect(model, problems) || !flat.build(graph, modelOpsets, "", defined, nothing, problems))
       return;
-    for (const FlatNode &node : flat.nodes()) {
-      for (const std::string &input : node.inputs)
-        if (!input.empty() && !values.count(input))
-          importInitializer(input);
-      NodeImporter(builder, file, node, values, problems).run();
-    }
+    importNodes(flat);
     built = true;
+  }
+
+  void importNodes(const FlatGraph &flat) {
+    auto body = [this](const ::onnx::GraphProto &graph, const FlatNode &node, Region &region) {
+      return importBody(graph, node, region);
+    };
+    for (const FlatNode &node : flat.nodes()) {
+      for (const std::vector<std::string> *names : {&node.inputs, &node.captures})
+        for (const std::string &input : *names)
+          if (!input.empty() && !values.count(input))
+            importInitializer(input);
+      NodeImporter(builder, file, node, values, problems, body).run();
+    }
+  }
+
+  /// A body of `node`: its inputs are the arguments of one block, which yields its outputs. It sees the values around
+  /// it.
+  LogicalResult importBody(const ::onnx::GraphProto &body, const FlatNode &node, Region &region) {
+    OpBuilder::InsertionGuard guard(builder);
+    llvm::SaveAndRestore scope(values);
+    Block &block = region.emplaceBlock();
+    builder.setInsertionPointToEnd(&block);
+    std::map<std::string, bool> own;
+    Location loc = nodeLocation(context, node.name, node.op(), node.index);
+    for (const auto &input : body.input()) {
+      Type element =
+          input.type().has_tensor_type() ? elementType(context, input.type().tensor_type().elem_type()) : Type();
+      if (!element)
+        return add(Kind::Unsupported, "node '" + node.name + "': input '" + input.name() +
+                                          "' of its body has a type that is not supported"),
+               failure();
+      // Sizes may change from step to step, whatever the file says.
+      values[input.name()] = block.addArgument(UnrankedTensorType::get(element), loc);
+      own[input.name()] = true;
+    }
+    for (const auto &tensor : body.initializer()) {
+      std::string error;
+      ElementsAttr value = file.constant(context, tensor, tensor.name(), error);
+      if (!value)
+        return add(Kind::Broken, "initializer '" + tensor.name() + "': " + error), failure();
+      values[tensor.name()] = trn::onnx::WeightOp::create(builder, loc, value);
+      own[tensor.name()] = true;
+    }
+    FlatGraph flat(functions);
+    auto visible = [this](const std::string &name) { return values.count(name) || initializers.count(name); };
+    if (!flat.build(body, *node.opsets, node.name + "/", own, visible, problems))
+      return failure();
+    importNodes(flat);
+    SmallVector<Value> results;
+    for (const auto &output : body.output()) {
+      Value value = values.count(output.name()) ? values[output.name()] : Value();
+      if (!value && !problems.hasErrors())
+        add(Kind::Broken, "node '" + node.name + "': output '" + output.name() + "' of its body is defined nowhere");
+      if (!value)
+        return failure();
+      results.push_back(value);
+    }
+    trn::onnx::YieldOp::create(builder, loc, results);
+    return success();
   }
 
   /// Weights are made when the first node asks for them, so that unused ones cost nothing.
@@ -244,6 +302,11 @@ private:
     values[name] = Value();
     if (!value)
       return add(Kind::Broken, "initializer '" + name + "': " + error);
+    // A weight that a body reads first lies outside of it, where others see it too.
+    OpBuilder::InsertionGuard guard(builder);
+    if (!llvm::isa<func::FuncOp>(builder.getInsertionBlock()->getParentOp()))
+      builder.setInsertionPointToStart(
+          &builder.getInsertionBlock()->getParent()->getParentOfType<func::FuncOp>().front());
     values[name] = trn::onnx::WeightOp::create(builder, NameLoc::get(builder.getStringAttr(name)), value);
   }
 
@@ -331,6 +394,8 @@ private:
   std::map<std::string, const ::onnx::TensorProto *> initializers;
   std::map<std::string, bool> defined;
   ValueMap values;
+  Functions functions;
+  Opsets modelOpsets;
   std::vector<Unbound> unbound;
   std::set<std::string> usedDims, usedShapes;
   bool built = false;

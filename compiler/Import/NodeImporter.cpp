@@ -9,6 +9,7 @@
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -27,8 +28,8 @@ Location trn::nodeLocation(MLIRContext &context, StringRef name, StringRef op, i
 }
 
 NodeImporter::NodeImporter(OpBuilder &builder, ModelFile &file, const FlatNode &node, ValueMap &values,
-                           Diagnostics &problems)
-    : builder(builder), file(file), node(node), values(values), problems(problems),
+                           Diagnostics &problems, ImportBody importBody)
+    : builder(builder), file(file), node(node), values(values), problems(problems), importBody(importBody),
       loc(nodeLocation(*builder.getContext(), node.name, node.op(), node.index)) {}
 
 LogicalResult NodeImporter::problem(Kind kind, std::string reason, std::string hint) {
@@ -184,6 +185,8 @@ static Proto::AttributeType protoType(AttributeKind kind) {
     return Proto::STRINGS;
   case AttributeKind::Tensor:
     return Proto::TENSOR;
+  case AttributeKind::Graph:
+    return Proto::GRAPH;
   }
   llvm_unreachable("covered switch");
 }
@@ -217,6 +220,8 @@ Attribute NodeImporter::convert(const Proto &attribute, AttributeKind kind) {
       (void)problem(Kind::Broken, "attribute '" + attribute.name() + "': " + error);
     return value;
   }
+  case AttributeKind::Graph:
+    break; // A region, not an attribute.
   case AttributeKind::DataType: {
     Type type =
         attribute.i() == int32_t(attribute.i()) ? elementType(*builder.getContext(), int32_t(attribute.i())) : Type();
@@ -256,6 +261,10 @@ bool NodeImporter::readAttributes() {
                                                  std::to_string(type) + " (AttributeProto.AttributeType)"));
       continue;
     }
+    if (entry->kind == AttributeKind::Graph) {
+      bodies[name] = &attribute->g();
+      continue;
+    }
     Attribute value = convert(*attribute, entry->kind);
     if (!value)
       good = false;
@@ -265,7 +274,8 @@ bool NodeImporter::readAttributes() {
       attributes.set(name, value);
   }
   for (const AttributeRecord &entry : recordOf->attributes)
-    if (entry.required && nodeVersion >= entry.from && nodeVersion < entry.until && !node.attributes.count(entry.name.str()))
+    if (entry.required && nodeVersion >= entry.from && nodeVersion < entry.until &&
+        !node.attributes.count(entry.name.str()))
       good = succeeded(problem(Kind::Broken, "expected attribute '" + entry.name.str() + "' but got none"));
   return good;
 }
@@ -295,7 +305,7 @@ Operation *NodeImporter::create(const OpRecord &record, const Groups &groups, Ar
   }
   NamedAttrList list(given);
   if (!state.operands.empty())
-    retypeScalars(record, list, cast<ShapedType>(state.operands.front().getType()).getElementType());
+    retypeScalars(record, list, getElementTypeOrSelf(state.operands.front().getType()));
   state.attributes = std::move(list);
   if (record.operandSegments)
     state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(operandSizes));
@@ -308,7 +318,17 @@ Operation *NodeImporter::create(const OpRecord &record, const Groups &groups, Ar
   }
   if (record.resultSegments)
     state.addAttribute("resultSegmentSizes", builder.getDenseI32ArrayAttr(resultSizes));
+  for (const AttributeRecord &entry : record.attributes)
+    if (entry.kind == AttributeKind::Graph)
+      state.addRegion();
   Operation *op = builder.create(state);
+  unsigned nextBody = 0;
+  for (const AttributeRecord &entry : record.attributes)
+    if (entry.kind == AttributeKind::Graph &&
+        failed(importBody(*bodies[entry.name.str()], node, op->getRegion(nextBody++)))) {
+      op->erase();
+      return nullptr;
+    }
   trn::onnx::Inference inference(op);
   std::string message;
   if (failed(inference.run())) {

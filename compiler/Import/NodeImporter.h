@@ -19,8 +19,12 @@ class NodeImporter {
 public:
   using Groups = llvm::SmallVector<llvm::SmallVector<mlir::Value, 1>, 4>;
 
-  NodeImporter(mlir::OpBuilder &builder, ModelFile &file, const FlatNode &node, ValueMap &values,
-               Diagnostics &problems);
+  /// Imports a body of a node into an empty region.
+  using ImportBody =
+      llvm::function_ref<mlir::LogicalResult(const ::onnx::GraphProto &, const FlatNode &, mlir::Region &)>;
+
+  NodeImporter(mlir::OpBuilder &builder, ModelFile &file, const FlatNode &node, ValueMap &values, Diagnostics &problems,
+               ImportBody importBody);
 
   /// Checks the node against its record and builds its operations; every problem is reported. All outputs are defined
   /// afterwards, as null when the node could not be built.
@@ -63,6 +67,8 @@ private:
   const FlatNode &node;
   ValueMap &values;
   Diagnostics &problems;
+  ImportBody importBody;
+  std::map<std::string, const ::onnx::GraphProto *> bodies;
   mlir::Location loc;
   const onnx::OpRecord *recordOf = nullptr;
   int nodeVersion = 0;

@@ -44,9 +44,12 @@ static void countOps(const ::onnx::ModelProto &model, ModelReport &report) {
     defined[input.name()] = true;
   for (const auto &tensor : model.graph().initializer())
     defined[tensor.name()] = true;
-  FlatGraph flat;
   Diagnostics ignored; // the import reports the same
-  if (!flat.build(model, defined, ignored))
+  Functions functions;
+  FlatGraph flat(functions);
+  Opsets opsets = readOpsets(model.opset_import());
+  auto nothing = [](const std::string &) { return false; };
+  if (!functions.collect(model, ignored) || !flat.build(model.graph(), opsets, "", defined, nothing, ignored))
     return;
   std::map<std::pair<std::string, int64_t>, OpCount> counts;
   for (const FlatNode &node : flat.nodes()) {

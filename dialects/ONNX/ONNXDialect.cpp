@@ -28,6 +28,7 @@ void ONNXDialect::initialize() {
   registerQuantizationOps();
   registerRecurrentOps();
   registerCompositeOps();
+  registerControlOps();
 }
 
 Operation *ONNXDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

@@ -20,8 +20,8 @@ constexpr int kNewestIR = 14, kOldestIR = 3;
 enum class Arity : uint8_t { Single, Optional, Variadic };
 
 /// How ONNX carries an attribute. Flag is an INT that means a bool, DataType an INT that names an element type,
-/// Scalar a FLOAT that takes the operand's element type.
-enum class AttributeKind : uint8_t { Int, Flag, Float, String, Ints, Floats, Strings, Tensor, DataType, Scalar };
+/// Scalar a FLOAT that takes the operand's element type, Graph a body: a region of the operation.
+enum class AttributeKind : uint8_t { Int, Flag, Float, String, Ints, Floats, Strings, Tensor, DataType, Scalar, Graph };
 
 struct OperandRecord {
   llvm::StringLiteral name;

@@ -12,6 +12,7 @@
 #include "dialects/ONNX/Shape/Inference.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "passes/Graph/ConstantFolder.h"
+#include "passes/Graph/ControlFlow.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -80,6 +81,11 @@ public:
       bool changed = false;
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         changed |= visit(&op);
+      // What constants do not decide, the run does.
+      if (!wrong && !changed && resolveAtRunTime()) {
+        changed = true;
+        round = 0;
+      }
       if (wrong)
         return failure();
       if (!changed)
@@ -105,6 +111,8 @@ private:
       return false;
     }
     changed |= inference.commit();
+    if (isControlFlow(op))
+      return resolve(op, /*atRunTime=*/false) || changed;
     SmallVector<ElementsAttr> values = foldConstants(op, maxElements);
     if (values.empty())
       return changed;
@@ -113,6 +121,28 @@ private:
       result.replaceAllUsesWith(onnx::WeightOp::create(builder, op->getLoc(), value).getResult());
     op->erase();
     return true;
+  }
+
+  /// Resolves an operation with bodies; true when it is gone.
+  bool resolve(Operation *op, bool atRunTime) {
+    switch (resolveControlFlow(op, atRunTime, [this](Operation *written) { visit(written); })) {
+    case Resolution::NotYet:
+      return false;
+    case Resolution::Resolved:
+      return true;
+    case Resolution::Refused:
+      poison(op);
+      return false;
+    }
+    llvm_unreachable("covered switch");
+  }
+
+  bool resolveAtRunTime() {
+    bool resolved = false;
+    for (Operation &op : llvm::make_early_inc_range(function.front()))
+      if (isControlFlow(&op) && !wrong)
+        resolved |= resolve(&op, /*atRunTime=*/true);
+    return resolved;
   }
 
   /// Operands that the record moves, and that are constant, become attributes.

@@ -72,6 +72,19 @@ def difference(got, want, rtol, atol):
     return f"{int(wrong.sum())} of {wrong.size} elements, first at {list(at)}: expected {b[at]} but got {a[at]}"
 
 
+def bodies_of(node):
+    """The graphs among a node's attributes."""
+    return [attribute.g for attribute in node.attribute if attribute.HasField("g")]
+
+
+def all_nodes(graph):
+    """The nodes of a graph and of the bodies in it."""
+    for node in graph.node:
+        yield node
+        for body in bodies_of(node):
+            yield from all_nodes(body)
+
+
 class Case:
     """One test: a model and its data sets."""
 
@@ -139,11 +152,12 @@ class Case:
         from there through the nodes of the graph, but not through Shape and Size, whose results are known while
         compiling; only values of rank 0 and 1 can be shape operands.
         """
-        producer = {name: node for node in self.model.graph.node for name in node.output if name}
+        nodes = list(all_nodes(self.model.graph))
+        producer = {name: node for node in nodes for name in node.output if name}
         small = {value.name for value in self.inputs
                  if value.type.HasField("tensor_type") and len(value.type.tensor_type.shape.dim) <= 1}
         work = []
-        for node in self.model.graph.node:
+        for node in nodes:
             positions = constant_operands.get((node.domain or "ai.onnx", node.op_type), ())
             work += [node.input[i] for i in positions if i < len(node.input)]
         reached = set()
@@ -154,6 +168,7 @@ class Case:
             reached.add(name)
             if name in producer and producer[name].op_type not in ("Shape", "Size"):
                 work += producer[name].input
+                work += [value.name for body in bodies_of(producer[name]) for value in body.output]
         return [value.name for value in self.inputs if value.name in reached & small]
 
 

@@ -11,6 +11,7 @@
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def ONNX_Dialect : Dialect {
@@ -37,6 +38,7 @@ def ONNX_Dialect : Dialect {
     void registerQuantizationOps();
     void registerRecurrentOps();
     void registerCompositeOps();
+    void registerControlOps();
   }];
 }
 

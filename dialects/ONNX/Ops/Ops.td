@@ -2,6 +2,7 @@
 include "dialects/ONNX/Ops/Activation.td"
 include "dialects/ONNX/Ops/Composite.td"
 include "dialects/ONNX/Ops/Contraction.td"
+include "dialects/ONNX/Ops/Control.td"
 include "dialects/ONNX/Ops/Convolution.td"
 include "dialects/ONNX/Ops/Elementwise.td"
 include "dialects/ONNX/Ops/Indexing.td"

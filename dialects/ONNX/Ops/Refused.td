@@ -16,13 +16,6 @@ def : DataDependent<"NonZero", [9, 13]>;
 def : DataDependent<"Unique", [11]>;
 def : DataDependent<"Compress", [9, 11]>;
 
-class ControlFlow<string onnxName, list<int> since>
-    : ONNX_Refused<onnxName, since, "control flow is not supported",
-                   "export the model with the condition or the trip count fixed">;
-def : ControlFlow<"If", [1, 11, 13, 16, 19, 21, 23, 24, 25]>;
-def : ControlFlow<"Loop", [1, 11, 13, 16, 19, 21, 23, 24, 25]>;
-def : ControlFlow<"Scan", [8, 9, 11, 16, 19, 21, 23, 24, 25]>;
-
 class Random<string onnxName, list<int> since>
     : ONNX_Refused<onnxName, since, "its result is random", "make the random tensor an input of the model">;
 def : Random<"RandomNormal", [1, 22]>;

@@ -80,6 +80,8 @@ LogicalResult Inference::result(Value value, Type element, std::optional<Sizes> 
   return success();
 }
 
+void Inference::result(Value value, Type type) { resultTypes[cast<OpResult>(value).getResultNumber()] = type; }
+
 void Inference::set(StringRef name, Attribute value) {
   updates.push_back({StringAttr::get(op->getContext(), name), value});
 }
@@ -167,6 +169,8 @@ std::optional<int64_t> trn::onnx::elementCount(ArrayRef<int64_t> sizes) {
 
 /// True when a value of type `inferred` may be declared as `declared`.
 static bool compatible(Type inferred, Type declared) {
+  if (!llvm::isa<ShapedType>(inferred) || !llvm::isa<ShapedType>(declared))
+    return inferred == declared;
   return getElementTypeOrSelf(inferred) == getElementTypeOrSelf(declared) &&
          succeeded(verifyCompatibleShape(inferred, declared));
 }

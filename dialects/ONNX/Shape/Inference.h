@@ -36,6 +36,8 @@ public:
   mlir::Type element(mlir::Value value) const;
   /// Gives a result its type; an absent optional result (a null value) is skipped. Sizes absent: unranked.
   mlir::LogicalResult result(mlir::Value value, mlir::Type element, std::optional<Sizes> sizes);
+  /// Gives a result any type.
+  void result(mlir::Value value, mlir::Type type);
   void set(llvm::StringRef name, mlir::Attribute value);
   void set(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
   void set(llvm::StringRef name, int64_t value);

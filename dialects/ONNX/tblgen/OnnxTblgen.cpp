@@ -137,6 +137,8 @@ private:
       bool required = !named.attr.isOptional() && !named.attr.hasDefaultValue();
       writeAttribute(named.name, kind, required, take(named.name), /*legacy=*/false);
     }
+    for (const auto &region : op.getRegions())
+      writeAttribute(region.name, "Graph", /*required=*/true, take(region.name), /*legacy=*/false);
     for (const Record *legacy : record.getValueAsListOfDefs("legacy")) {
       Range range;
       range.until = legacy->getValueAsInt("version");

@@ -1,0 +1,53 @@
+//===- Control.td - ONNX operators with bodies ----------------------------===//
+//
+// Owns If, Loop and Scan. `onnx-infer-fold` resolves them while compiling: a branch that is known is inlined, loops with
+// a known number of steps are unrolled, and a condition that only the run knows selects between results.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TRN_DIALECTS_ONNX_OPS_CONTROL
+#define TRN_DIALECTS_ONNX_OPS_CONTROL
+
+include "dialects/ONNX/Ops/Base.td"
+
+/// Bodies read values from around them by name.
+class ONNX_ControlOp<string onnxName, list<int> since, list<Trait> traits = []>
+    : ONNX_Op<onnxName, since, "control", !listconcat([SingleBlock], traits)> {
+  let results = (outs Variadic<AnyType>:$outputs);
+  let assemblyFormat = "`(` operands `)` regions attr-dict `:` functional-type(operands, results)";
+}
+
+def ONNX_IfOp : ONNX_ControlOp<"If", [1, 11, 13, 16, 19, 21, 23, 24, 25]> {
+  let arguments = (ins ONNX_BoolTensor:$condition);
+  let regions = (region SizedRegion<1>:$then_branch, SizedRegion<1>:$else_branch);
+  let limits = "branches of one shape where the condition is known at run time only";
+}
+
+/// The body takes the number of the step, the condition, and the carried values; it gives the next condition, the carried
+/// values, and what each step adds to the scanned results.
+def ONNX_LoopOp : ONNX_ControlOp<"Loop", [1, 11, 13, 16, 19, 21, 23, 24, 25], [AttrSizedOperandSegments]> {
+  let arguments = (ins Optional<ONNX_I64Tensor>:$trip_count, Optional<ONNX_BoolTensor>:$condition,
+                       Variadic<AnyType>:$carried);
+  let regions = (region SizedRegion<1>:$body);
+  let limits = "unrolled; with a condition known at run time only, the number of steps is bounded and nothing is scanned";
+}
+
+/// The body takes the carried values and one slice of each scanned input; it gives the carried values and one slice of
+/// each scanned result.
+def ONNX_ScanOp : ONNX_ControlOp<"Scan", [9, 11, 16, 19, 21, 23, 24, 25]> {
+  let arguments = (ins Variadic<AnyType>:$inputs, I64Attr:$num_scan_inputs,
+                       OptionalAttr<DenseI64ArrayAttr>:$scan_input_axes,
+                       OptionalAttr<DenseI64ArrayAttr>:$scan_input_directions,
+                       OptionalAttr<DenseI64ArrayAttr>:$scan_output_axes,
+                       OptionalAttr<DenseI64ArrayAttr>:$scan_output_directions);
+  let regions = (region SizedRegion<1>:$body);
+  let limits = "unrolled";
+}
+
+/// Ends a body with its results.
+def ONNX_YieldOp : Op<ONNX_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "the results of a body";
+  let arguments = (ins Variadic<AnyType>:$results);
+  let assemblyFormat = "attr-dict ($results^ `:` type($results))?";
+}
+
+#endif

@@ -1,0 +1,50 @@
+//===- Control.cpp - the shape rule of operators with bodies --------------===//
+//
+// Owns the types that If, Loop and Scan have until they are resolved: elements are known, shapes are not.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/ONNX/Ops/Control.h"
+#include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Shape/Inference.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trn::onnx;
+
+LogicalResult shape::control(Inference &in) {
+  Operation *op = in.operation();
+  for (Region &body : op->getRegions())
+    if (body.empty() || body.front().empty() || !llvm::isa<YieldOp>(body.front().back()))
+      return in.fail("expected a body that ends in 'onnx.yield'");
+  // The body of a Loop gives the next condition first.
+  unsigned skipped = llvm::isa<LoopOp>(op), arguments = 0;
+  if (auto loop = dyn_cast<LoopOp>(op))
+    arguments = 2 + loop.getCarried().size();
+  if (auto scan = dyn_cast<ScanOp>(op)) {
+    arguments = scan.getInputs().size();
+    if (scan.getNumScanInputs() < 1 || scan.getNumScanInputs() > arguments)
+      return in.fail("expected 'num_scan_inputs' from 1 to " + Twine(arguments) + " but got " +
+                     Twine(scan.getNumScanInputs()));
+  }
+  for (Region &body : op->getRegions()) {
+    unsigned yielded = body.front().back().getNumOperands();
+    if (body.getNumArguments() != arguments)
+      return in.fail("expected a body with " + Twine(arguments) + " inputs but got " + Twine(body.getNumArguments()));
+    if (yielded != op->getNumResults() + skipped)
+      return in.fail("expected a body with " + Twine(op->getNumResults() + skipped) + " outputs but got " +
+                     Twine(yielded));
+  }
+  for (OpResult result : op->getResults()) {
+    unsigned number = result.getResultNumber() + skipped;
+    Type type = op->getRegion(0).front().back().getOperand(number).getType();
+    if (auto tensor = dyn_cast<TensorType>(type))
+      type = UnrankedTensorType::get(tensor.getElementType());
+    for (Region &body : op->getRegions().drop_front())
+      if (getElementTypeOrSelf(body.front().back().getOperand(number).getType()) != getElementTypeOrSelf(type))
+        return in.fail("expected branches with results of one element type");
+    in.result(result, type);
+  }
+  return success();
+}

@@ -1,0 +1,44 @@
+// RUN: trn-opt %s --onnx-infer-fold --split-input-file --verify-diagnostics
+
+func.func @branches_of_two_shapes(%x: tensor<4xf32>, %y: tensor<5xf32>, %c: tensor<i1>) -> tensor<*xf32> {
+  // expected-error@+1 {{the condition is known at run time only, and the branches give a tensor<4xf32> and a tensor<5xf32>}}
+  %z = onnx.If(%c) {
+    onnx.yield %x : tensor<4xf32>
+  }, {
+    onnx.yield %y : tensor<5xf32>
+  } : (tensor<i1>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
+
+// -----
+
+func.func @endless(%x: tensor<f32>) -> tensor<*xf32> {
+  // expected-error@+1 {{the loop unrolls to more than 4096 steps}}
+  %y = onnx.Loop(%x) {
+  ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
+    onnx.yield %c, %v : tensor<*xi1>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 0, 0, 1>} : (tensor<f32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+func.func @steps_at_run_time(%x: tensor<f32>, %m: tensor<i64>) -> tensor<*xf32> {
+  // expected-error@+1 {{the number of steps is known at run time only; bind that input with --const-input}}
+  %y = onnx.Loop(%m, %x) {
+  ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
+    onnx.yield %c, %v : tensor<*xi1>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<f32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+func.func @body_of_other_arity(%x: tensor<f32>, %m: tensor<i64>) -> tensor<*xf32> {
+  // expected-error@+1 {{expected a body with 3 inputs but got 1}}
+  %y = onnx.Loop(%m, %x) {
+  ^bb0(%v: tensor<*xf32>):
+    onnx.yield %v, %v : tensor<*xf32>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<f32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
