@@ -78,3 +78,45 @@ func.func @center_crop_pad(%x: tensor<3x5xf32>) -> tensor<4x2xf32> {
   %y = onnx.CenterCropPad(%x) {shape = array<i64: 4, 2>} : (tensor<3x5xf32>) -> tensor<4x2xf32>
   return %y : tensor<4x2xf32>
 }
+
+// The reset gate scales what the state gives, its bias included; the first step has no state.
+// CHECK-LABEL: func @gru_reset_after_the_product
+// CHECK: %[[IN:.*]] = onnx.MatMul
+// CHECK: onnx.Sigmoid
+// CHECK: %[[RESET:.*]] = onnx.Sigmoid
+// CHECK: %[[BIAS:.*]] = onnx.Mul(%[[RESET]], %{{.*}}) : (tensor<1x2xf32>, tensor<2xf32>)
+// CHECK: onnx.Tanh
+// CHECK-NOT: onnx.MatMul
+// CHECK-NOT: onnx.GRU
+func.func @gru_reset_after_the_product(%x: tensor<1x1x3xf32>) -> tensor<1x1x2xf32> {
+  %w = onnx.weight dense<0.5> : tensor<1x6x3xf32>
+  %r = onnx.weight dense<0.25> : tensor<1x6x2xf32>
+  %b = onnx.weight dense<0.125> : tensor<1x12xf32>
+  %y = onnx.GRU(%x, %w, %r, %b) {linear_before_reset = true, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>, resultSegmentSizes = array<i32: 0, 1>} : (tensor<1x1x3xf32>, tensor<1x6x3xf32>, tensor<1x6x2xf32>, tensor<1x12xf32>) -> tensor<1x1x2xf32>
+  return %y : tensor<1x1x2xf32>
+}
+
+// Both directions, each with its function and parameter; the input of the function is clipped.
+// CHECK-LABEL: func @rnn
+// CHECK: onnx.Max
+// CHECK: onnx.Min
+// CHECK: onnx.LeakyRelu(%{{.*}}) {alpha = 5.000000e-01 : f32}
+// CHECK: onnx.Softsign
+// CHECK-NOT: onnx.RNN
+func.func @rnn(%x: tensor<1x1x3xf32>) -> tensor<1x2x1x2xf32> {
+  %w = onnx.weight dense<0.5> : tensor<2x2x3xf32>
+  %r = onnx.weight dense<0.25> : tensor<2x2x2xf32>
+  %y = onnx.RNN(%x, %w, %r) {activations = ["LeakyRelu", "Softsign"], activation_alpha = array<f32: 0.5>, clip = 3.0 : f32, direction = "bidirectional", operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0>} : (tensor<1x1x3xf32>, tensor<2x2x3xf32>, tensor<2x2x2xf32>) -> tensor<1x2x1x2xf32>
+  return %y : tensor<1x2x1x2xf32>
+}
+
+// Behind a sample's end the output is zero and the state stays.
+// CHECK-LABEL: func @lengths
+// CHECK: %[[INSIDE:.*]] = onnx.Less(%{{.*}}, %{{.*}}) : (tensor<i32>, tensor<2x1xi32>)
+// CHECK: onnx.Where(%[[INSIDE]]
+func.func @lengths(%x: tensor<1x2x3xf32>, %n: tensor<2xi32>) -> tensor<1x2x2xf32> {
+  %w = onnx.weight dense<0.5> : tensor<1x2x3xf32>
+  %r = onnx.weight dense<0.25> : tensor<1x2x2xf32>
+  %y = onnx.RNN(%x, %w, %r, %n) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>, resultSegmentSizes = array<i32: 0, 1>} : (tensor<1x2x3xf32>, tensor<1x2x3xf32>, tensor<1x2x2xf32>, tensor<2xi32>) -> tensor<1x2x2xf32>
+  return %y : tensor<1x2x2xf32>
+}
