@@ -1,9 +1,13 @@
 //===- FlatGraph.cpp - a model's nodes, functions inlined, in order -------===//
 //
-// Owns inlining of model-local functions, with the bodies of their nodes, and the stable topological order.
+// Owns inlining of functions, a model's own and the standard's, with the bodies of their nodes, and the stable
+// topological order.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Import/FlatGraph.h"
+
+#include "compiler/Import/StandardFunctions.h"
+#include "dialects/ONNX/OpRecords.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -188,12 +192,27 @@ bool FlatGraph::countNode(const FlatNode &node, Diagnostics &problems) {
   return false;
 }
 
+/// The function by which the standard defines an operator that has no record of its own; null when there is none.
+static const ::onnx::FunctionProto *definition(const FlatNode &node) {
+  if (!node.domain().empty())
+    return nullptr;
+  int64_t opset = std::min<int64_t>(node.opset(), trn::onnx::kNewestOpset);
+  const trn::onnx::OpRecord *record = trn::onnx::findRecord("", node.node->op_type());
+  if (record && !record->refused() && record->versionFor(int(opset)) > 0)
+    return nullptr;
+  return standardFunction(node.node->op_type(), opset);
+}
+
 bool FlatGraph::append(FlatNode node, unsigned depth, Diagnostics &problems) {
   if (!countNode(node, problems))
     return false;
   auto function = functions.byKey.find(functionKey(node.node->domain(), node.node->op_type(), node.node->overload()));
   if (function != functions.byKey.end())
     return inlineCall(node, *function->second, depth, problems);
+  if (const ::onnx::FunctionProto *body = definition(node)) {
+    functions.opsets.try_emplace(body, readOpsets(body->opset_import()));
+    return inlineCall(node, *body, depth, problems);
+  }
   list.push_back(std::move(node));
   return true;
 }

@@ -14,6 +14,7 @@
 #include "dialects/ONNX/Ops/Weight.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -234,8 +235,8 @@ private:
   }
 
   void importNodes(const FlatGraph &flat) {
-    auto body = [this](const ::onnx::GraphProto &graph, const FlatNode &node, Region &region) {
-      return importBody(graph, node, region);
+    auto body = [this](const ::onnx::GraphProto &graph, const FlatNode &node, TypeRange operands, Region &region) {
+      return importBody(graph, node, operands, region);
     };
     for (const FlatNode &node : flat.nodes()) {
       for (const std::vector<std::string> *names : {&node.inputs, &node.captures})
@@ -248,20 +249,19 @@ private:
 
   /// A body of `node`: its inputs are the arguments of one block, which yields its outputs. It sees the values around
   /// it.
-  LogicalResult importBody(const ::onnx::GraphProto &body, const FlatNode &node, Region &region) {
+  LogicalResult importBody(const ::onnx::GraphProto &body, const FlatNode &node, TypeRange operands, Region &region) {
     OpBuilder::InsertionGuard guard(builder);
     llvm::SaveAndRestore scope(values);
     Block &block = region.emplaceBlock();
     builder.setInsertionPointToEnd(&block);
     std::map<std::string, bool> own;
     Location loc = nodeLocation(context, node.name, node.op(), node.index);
-    for (const auto &input : body.input()) {
-      Type element =
-          input.type().has_tensor_type() ? elementType(context, input.type().tensor_type().elem_type()) : Type();
-      if (!element)
-        return add(Kind::Unsupported, "node '" + node.name + "': input '" + input.name() +
-                                          "' of its body has a type that is not supported"),
-               failure();
+    size_t leading = std::max<size_t>(body.input_size(), operands.size()) - operands.size();
+    for (auto [i, input] : llvm::enumerate(body.input())) {
+      // The last inputs are the node's operands; those before them are the step and the condition of a loop.
+      Type element = i >= leading ? getElementTypeOrSelf(operands[i - leading])
+                     : i == 0     ? Type(builder.getI64Type())
+                                  : Type(builder.getI1Type());
       // Sizes may change from step to step, whatever the file says.
       values[input.name()] = block.addArgument(UnrankedTensorType::get(element), loc);
       own[input.name()] = true;

@@ -322,10 +322,14 @@ Operation *NodeImporter::create(const OpRecord &record, const Groups &groups, Ar
     if (entry.kind == AttributeKind::Graph)
       state.addRegion();
   Operation *op = builder.create(state);
+  // What bodies take is the last group: a condition or a number of steps comes before it.
+  TypeRange bodyOperands = groups.empty() || record.operands.back().arity != Arity::Variadic
+                               ? TypeRange()
+                               : TypeRange(ValueRange(groups.back()));
   unsigned nextBody = 0;
   for (const AttributeRecord &entry : record.attributes)
     if (entry.kind == AttributeKind::Graph &&
-        failed(importBody(*bodies[entry.name.str()], node, op->getRegion(nextBody++)))) {
+        failed(importBody(*bodies[entry.name.str()], node, bodyOperands, op->getRegion(nextBody++)))) {
       op->erase();
       return nullptr;
     }

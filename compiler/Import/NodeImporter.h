@@ -19,9 +19,9 @@ class NodeImporter {
 public:
   using Groups = llvm::SmallVector<llvm::SmallVector<mlir::Value, 1>, 4>;
 
-  /// Imports a body of a node into an empty region.
-  using ImportBody =
-      llvm::function_ref<mlir::LogicalResult(const ::onnx::GraphProto &, const FlatNode &, mlir::Region &)>;
+  /// Imports a body of a node, whose operands have these types, into an empty region.
+  using ImportBody = llvm::function_ref<mlir::LogicalResult(const ::onnx::GraphProto &, const FlatNode &,
+                                                            mlir::TypeRange, mlir::Region &)>;
 
   NodeImporter(mlir::OpBuilder &builder, ModelFile &file, const FlatNode &node, ValueMap &values, Diagnostics &problems,
                ImportBody importBody);

@@ -103,6 +103,13 @@ LogicalResult upgrade::castToNamedType(NodeImporter &node) {
   return node.buildDefault();
 }
 
+/// CastLike reads the type of its second operand only.
+LogicalResult upgrade::castLikeToCast(NodeImporter &node) {
+  NamedAttrList attributes = node.attributes;
+  attributes.set("to", TypeAttr::get(getElementTypeOrSelf(node.operands[1][0].getType())));
+  return node.define(node.createSimple("Cast", {node.operands[0][0]}, attributes));
+}
+
 /// Version 1 of Selu rounds its constants to four decimals.
 LogicalResult upgrade::seluRoundedDefaults(NodeImporter &node) {
   for (auto [name, value] : {std::pair("alpha", 1.6732f), std::pair("gamma", 1.0507f)})
@@ -126,8 +133,8 @@ LogicalResult upgrade::padWithPaddings(NodeImporter &node) {
   return node.buildDefault();
 }
 
-/// Before version 14 the mode follows from `is_test` (until 7) or from how many outputs are named. `spatial = 0` (before
-/// 9) has statistics for each position, not for each channel.
+/// Before version 14 the mode follows from `is_test` (until 7) or from how many outputs are named. `spatial = 0`
+/// (before 9) has statistics for each position, not for each channel.
 LogicalResult upgrade::batchNormalizationModes(NodeImporter &node) {
   if (legacyInteger(node, "spatial", 1) == 0)
     return node.problem(Kind::Unsupported, "'spatial' = 0 is not supported", "convert the model to opset 9 or newer");

@@ -65,6 +65,7 @@ struct OpRecord {
   mlir::ArrayRef<AttributeRecord> attributes;
   mlir::ArrayRef<MoveRecord> moves;
   mlir::ArrayRef<UpgradeRecord> upgrades;
+  mlir::ArrayRef<unsigned> shapeOperands; ///< whose values must be known, besides those that move
   bool operandSegments, resultSegments;
   mlir::LogicalResult (*shape)(Inference &);
   llvm::StringLiteral floatScalar, intScalar, uintScalar;

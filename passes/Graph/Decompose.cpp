@@ -63,16 +63,6 @@ template <typename OpTy> struct ChainVariadic : OpRewritePattern<OpTy> {
   }
 };
 
-struct DecomposeCastLike : OpRewritePattern<CastLikeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(CastLikeOp op, PatternRewriter &b) const override {
-    Type to = typeOf(op.getTarget()).getElementType();
-    b.replaceOp(op, build(b, op.getLoc(), "Cast", {op.getX()},
-                          {b.getNamedAttr("to", TypeAttr::get(to)), b.getNamedAttr("saturate", op.getSaturateAttr())}));
-    return success();
-  }
-};
-
 /// In inference, or with nothing to drop, Dropout hands its operand on, and its mask is true everywhere.
 struct DecomposeDropout : OpRewritePattern<DropoutOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -209,8 +199,8 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
       return signalPassFailure();
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, ChainVariadic<SumOp>,
-                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCastLike,
-                 DecomposeCenterCropPad, DecomposeClip, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
+                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCenterCropPad,
+                 DecomposeClip, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
     populateAttentionPatterns(patterns, maxSteps);
     populateNormalizationPatterns(patterns);
     populateTrainingPatterns(patterns);

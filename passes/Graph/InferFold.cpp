@@ -137,12 +137,12 @@ private:
     llvm_unreachable("covered switch");
   }
 
+  /// The first operation that only the run decides; what follows it is inferred before the next one is looked at.
   bool resolveAtRunTime() {
-    bool resolved = false;
     for (Operation &op : llvm::make_early_inc_range(function.front()))
-      if (isControlFlow(&op) && !wrong)
-        resolved |= resolve(&op, /*atRunTime=*/true);
-    return resolved;
+      if (isControlFlow(&op) && resolve(&op, /*atRunTime=*/true))
+        return true;
+    return false;
   }
 
   /// Operands that the record moves, and that are constant, become attributes.

@@ -85,7 +85,7 @@ def RecomposePass : Pass<"onnx-recompose", "::mlir::func::FuncOp"> {
 def DecomposePass : Pass<"onnx-decompose", "::mlir::func::FuncOp"> {
   let summary = "Express operators that have no lowering of their own by others";
   let description = [{
-    **Contract in**: static types. **Contract out**: no Sum, Mean, Flatten, Squeeze, Unsqueeze, CastLike, Dropout,
+    **Contract in**: static types. **Contract out**: no Sum, Mean, Flatten, Squeeze, Unsqueeze, Dropout,
     OneHot, Trilu, CenterCropPad, no BatchNormalization in training, no attention, loss or optimiser; Min and Max have two
     operands; LSTM and LinearAttention of at most `max-steps` steps are unrolled.
 

@@ -28,6 +28,8 @@ static llvm::json::Value json(const onnx::OpRecord &record) {
   for (const onnx::MoveRecord &move : record.moves)
     if (!move.mayStay)
       constant.push_back(static_cast<int64_t>(move.operand));
+  for (unsigned operand : record.shapeOperands)
+    constant.push_back(static_cast<int64_t>(operand));
   if (!constant.empty())
     object["constant_operands"] = std::move(constant);
   if (record.refused()) {

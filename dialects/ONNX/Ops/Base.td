@@ -104,6 +104,8 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   list<Legacy> legacy = [];
   list<Move> moves = [];
   list<Upgrade> upgrades = [];
+  /// Operands whose values decide the result's shape, or how much is unrolled, without becoming attributes.
+  list<string> shapeOperands = [];
   /// The scalar operation of an elementwise operator, by element type: `<operation>[ <enum case>]`, for example
   /// `math.exp`, `arith.cmpf oeq`, `trn.scalar sigmoid`. Empty: not a single operation (or not elementwise).
   string floatScalar = "";

@@ -114,12 +114,13 @@ def ONNX_CastOp : ONNX_Op<"Cast", [1, 6, 9, 13, 19, 21, 23, 24, 25], "convertTo"
   let upgrades = [Upgrade<6, "castToNamedType">];
   let limits = "no strings, no complex numbers";
 }
-/// Decomposed into Cast.
+/// A Cast whose type is known while importing: the importer builds that.
 def ONNX_CastLikeOp : ONNX_Op<"CastLike", [15, 19, 21, 23, 24, 25], "castLike"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_Tensor:$target, DefaultValuedAttr<BoolAttr, "true">:$saturate,
                        OptionalAttr<StrAttr>:$round_mode);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"saturate", 19>, From<"round_mode", 24>];
+  let upgrades = [Upgrade<1000, "castLikeToCast">];
 }
 
 /// Bounds are scalars. An absent bound does not limit; a constant one is an attribute of the element's type.

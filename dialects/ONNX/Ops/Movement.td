@@ -136,6 +136,7 @@ def ONNX_RangeOp : ONNX_Op<"Range", [11, 27], "range"> {
                        DefaultValuedAttr<I64Attr, "1">:$stash_type);
   let results = (outs ONNX_NumTensor:$y);
   let attributesFrom = [From<"stash_type", 27>];
+  let shapeOperands = ["start", "limit", "delta"];
 }
 
 /// After inference `scales` has one factor per dimension (the exact ratio the coordinates use), `sizes`, `axes`, `roi`

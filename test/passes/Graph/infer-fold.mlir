@@ -55,14 +55,31 @@ func.func @slice(%x: tensor<10xf32>) -> tensor<*xf32> {
 
 // -----
 
-// Integer division by zero is left alone.
+// What the standard leaves undefined has the value that the lowering has.
 // CHECK-LABEL: func @undefined
-// CHECK: onnx.Div
+// CHECK: onnx.weight dense<[0, 2]>
 func.func @undefined() -> tensor<2xi64> {
   %a = onnx.weight dense<[1, 2]> : tensor<2xi64>
   %b = onnx.weight dense<[0, 1]> : tensor<2xi64>
   %y = onnx.Div(%a, %b) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
   return %y : tensor<2xi64>
+}
+
+// -----
+
+// Whatever has a lowering folds.
+// CHECK-LABEL: func @lowered
+// CHECK-DAG: %[[A:.*]] = onnx.weight dense<[1, -2, 0]> : tensor<3xi64>
+// CHECK-DAG: %[[B:.*]] = onnx.weight dense<[2, 1, 0]> : tensor<3xi64>
+// CHECK: return %[[A]], %[[B]]
+func.func @lowered() -> (tensor<3xi64>, tensor<3xi64>) {
+  %x = onnx.weight dense<[7, -5, 9]> : tensor<3xi64>
+  %d = onnx.weight dense<[3, -3, 9]> : tensor<3xi64>
+  %r = onnx.Mod(%x, %d) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+  %i = onnx.weight dense<[-1, 1, 0]> : tensor<3xi64>
+  %t = onnx.weight dense<[0, 1, 2]> : tensor<3xi64>
+  %g = onnx.GatherElements(%t, %i) : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>
+  return %r, %g : tensor<3xi64>, tensor<3xi64>
 }
 
 // -----

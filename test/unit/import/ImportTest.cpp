@@ -212,6 +212,98 @@ TEST(Import, RefusesRecursiveFunctions) {
   EXPECT_THAT(Imported(model.bytes()).text(), HasSubstr("is 'Again' recursive?"));
 }
 
+/// A graph with one node, for the bodies of control flow.
+static void setBody(::onnx::NodeProto &node, const std::string &name, const std::string &op, const std::string &input,
+                    const std::string &output) {
+  auto &body = *ModelBuilder::attribute(node, name, ::onnx::AttributeProto::GRAPH).mutable_g();
+  auto *inner = body.add_node();
+  inner->set_op_type(op);
+  inner->add_input(input);
+  inner->add_output(output);
+  body.add_output()->set_name(output);
+}
+
+/// What a body reads counts for the order of nodes, weights included.
+TEST(Import, BodiesReadWhatIsAroundThem) {
+  ModelBuilder model(13);
+  model.input("x", {2}).input("c", {}, ::onnx::TensorProto::BOOL).output("y").floats("w", {2}, {1, 2});
+  auto &branch = model.node("If", {"c"}, {"y"});
+  setBody(branch, "then_branch", "Exp", "n", "t");
+  setBody(branch, "else_branch", "Identity", "w", "t");
+  model.node("Neg", {"x"}, {"n"});
+  Imported imported(model.bytes());
+  ASSERT_TRUE(imported.infer()) << imported.text();
+  EXPECT_EQ(imported.all("onnx.If").size(), 0u);
+  mlir::Operation *exp = imported.one("onnx.Exp");
+  ASSERT_NE(exp, nullptr);
+  EXPECT_EQ(exp->getOperand(0).getDefiningOp(), imported.one("onnx.Neg"));
+  EXPECT_NE(imported.one("onnx.Where"), nullptr);
+}
+
+TEST(Import, BodiesThatReadNothingKnownAreBroken) {
+  ModelBuilder model(13);
+  model.input("c", {}, ::onnx::TensorProto::BOOL).output("y");
+  auto &branch = model.node("If", {"c"}, {"y"});
+  setBody(branch, "then_branch", "Exp", "nowhere", "t");
+  setBody(branch, "else_branch", "Exp", "nowhere", "t");
+  Imported imported(model.bytes());
+  EXPECT_FALSE(imported.module);
+  EXPECT_THAT(imported.text(), HasSubstr("input 'nowhere' is defined nowhere"));
+}
+
+/// Bodies inside of a function see the names of the call that they belong to.
+TEST(Import, FunctionsGiveTheirBodiesTheirNames) {
+  ModelBuilder model(13);
+  model.input("x", {2}).input("c", {}, ::onnx::TensorProto::BOOL).output("y");
+  auto *import = model.model.add_opset_import();
+  import->set_domain("local");
+  import->set_version(1);
+  auto *function = model.model.add_functions();
+  function->set_name("Choose");
+  function->set_domain("local");
+  function->add_input("condition");
+  function->add_input("value");
+  function->add_output("chosen");
+  function->add_opset_import()->set_version(13);
+  auto *exp = function->add_node();
+  exp->set_op_type("Exp");
+  exp->add_input("value");
+  exp->add_output("e");
+  auto *branch = function->add_node();
+  branch->set_op_type("If");
+  branch->add_input("condition");
+  branch->add_output("chosen");
+  setBody(*branch, "then_branch", "Neg", "e", "t");
+  setBody(*branch, "else_branch", "Abs", "value", "t");
+  model.node("Choose", {"c", "x"}, {"a"}).set_domain("local");
+  model.node("Choose", {"c", "a"}, {"y"}).set_domain("local");
+  Imported imported(model.bytes());
+  ASSERT_TRUE(imported.infer()) << imported.text();
+  auto exps = imported.all("onnx.Exp"), negs = imported.all("onnx.Neg");
+  ASSERT_EQ(exps.size(), 2u);
+  ASSERT_EQ(negs.size(), 2u);
+  EXPECT_EQ(negs[0]->getOperand(0).getDefiningOp(), exps[0]);
+  EXPECT_EQ(negs[1]->getOperand(0).getDefiningOp(), exps[1]);
+}
+
+/// The windows have no record: their definition in the standard is inlined, and folds.
+TEST(Import, StandardFunctionsAreInlined) {
+  ModelBuilder model(17);
+  model.output("y");
+  model.ints("size", {4});
+  model.model.mutable_graph()->mutable_initializer(0)->clear_dims();
+  ModelBuilder::set(model.node("HannWindow", {"size"}, {"w"}), "periodic", int64_t(0));
+  model.node("Identity", {"w"}, {"y"});
+  Imported imported(model.bytes());
+  ASSERT_TRUE(imported.infer()) << imported.text();
+  mlir::Operation *window = imported.one("onnx.weight");
+  ASSERT_NE(window, nullptr);
+  auto values = mlir::cast<mlir::DenseElementsAttr>(window->getAttr("value")).getValues<float>();
+  EXPECT_NEAR(values[0], 0, 1e-6);
+  EXPECT_NEAR(values[1], 0.75, 1e-6);
+  EXPECT_NEAR(values[3], 0, 1e-6);
+}
+
 TEST(Import, RefusesOtherVersions) {
   for (auto [opset, ir] : {std::pair<int64_t, int64_t>{0, 8}, {29, 8}, {13, 2}, {13, 15}}) {
     ModelBuilder model(opset, ir);
