@@ -2,6 +2,7 @@
 #include "compiler/Support/Problems.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace trn;
@@ -64,19 +65,32 @@ bool Diagnostics::hasErrors() const {
 }
 
 // The importer writes a node as NameLoc("name", FileLineColLoc("operator", index, 0)); passes fuse and nest locations.
+static bool findNode(LocationAttr location, NodeOrigin &origin) {
+  return llvm::TypeSwitch<LocationAttr, bool>(location)
+      .Case([&](NameLoc named) {
+        origin.node = named.getName().str();
+        if (auto child = dyn_cast<FileLineColLoc>(named.getChildLoc())) {
+          origin.op = child.getFilename().str();
+          origin.index = child.getLine();
+        }
+        return true;
+      })
+      .Case([&](CallSiteLoc call) { return findNode(call.getCaller(), origin) || findNode(call.getCallee(), origin); })
+      .Case([&](FusedLoc fused) {
+        return llvm::any_of(fused.getLocations(), [&](Location part) { return findNode(part, origin); });
+      })
+      .Case([&](FileLineColLoc file) {
+        if (origin.line < 0)
+          origin.line = file.getLine();
+        return false;
+      })
+      .Default([](LocationAttr) { return false; });
+}
+
 NodeOrigin trn::originOf(Location location) {
   NodeOrigin origin;
-  location->walk([&](Location inner) {
-    auto name = dyn_cast<NameLoc>(inner);
-    if (!name)
-      return WalkResult::advance();
-    origin.node = name.getName().str();
-    if (auto file = dyn_cast<FileLineColLoc>(name.getChildLoc())) {
-      origin.op = file.getFilename().str();
-      origin.index = file.getLine();
-    }
-    return WalkResult::interrupt();
-  });
+  if (findNode(location, origin))
+    origin.line = -1;
   return origin;
 }
 

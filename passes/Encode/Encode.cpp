@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Encode/Encode.h"
+#include "compiler/Support/Problems.h"
 #include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Encode/WeightStream.h"
-#include "passes/Schedule/NodeNames.h"
 #include "passes/Schedule/ReadProgram.h"
 #include "runtime/check/Check.h"
 
@@ -141,12 +141,14 @@ LogicalResult Encoder::addOperation(Operation *op) {
 }
 
 uint32_t Encoder::debugIndex(Location loc) {
-  NodeName name = nodeOf(loc);
-  if (name.node.empty() && name.note.empty())
+  NodeOrigin origin = originOf(loc);
+  if (origin.node.empty() && origin.line < 0)
     return 0;
-  auto [entry, isNew] = debugEntries.try_emplace({name.node, name.op, name.note}, exe.debug.size());
+  // A kernel that was written by hand has lines instead of nodes.
+  std::string note = origin.node.empty() ? "line " + std::to_string(origin.line) : "";
+  auto [entry, isNew] = debugEntries.try_emplace({origin.node, origin.op, note}, exe.debug.size());
   if (isNew)
-    exe.debug.push_back({name.node, name.op, name.note});
+    exe.debug.push_back({origin.node, origin.op, note});
   return entry->second;
 }
 

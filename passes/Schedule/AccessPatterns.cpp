@@ -211,7 +211,7 @@ FailureOr<ir::APAttr> PatternBuilder::inHbm(const View &view, int64_t rows) {
   if (!steps.empty()) {
     Step &outer = steps.front();
     if (rows == 0) // both sides in HBM: enough rows for all DMA engines, if the count divides
-      for (rows = std::min<int64_t>(128, outer.count); outer.count % rows != 0;)
+      for (rows = std::min<int64_t>(isa::widestDevice().partitions, outer.count); outer.count % rows != 0;)
         --rows;
     if (outer.count == rows) {
       row = outer;

@@ -3,11 +3,11 @@
 // Owns `trn-schedule`: it computes a schedule whose buffers can also be placed, and applies it.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Support/Problems.h"
 #include "dialects/Trn/ACT.h"
 #include "dialects/Trn/PE.h"
 #include "dialects/Trn/TrnOps.h"
 #include "passes/Schedule/Analysis/AllocationPlan.h"
-#include "passes/Schedule/NodeNames.h"
 #include "passes/Schedule/Passes.h"
 #include "passes/Schedule/ReadProgram.h"
 
@@ -95,7 +95,7 @@ static std::string writerOf(const FunctionProgram &read, uint32_t buffer) {
   for (uint32_t node = 0; node < read.operations.size(); ++node)
     for (const FlatAccess &access : read.program.accessesOf(node))
       if (access.buffer == buffer && access.writes)
-        return nodeOf(read.operations[node]->getLoc()).node;
+        return originOf(read.operations[node]->getLoc()).node;
   return "";
 }
 

@@ -170,7 +170,7 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
   /// DMA only copies: a constant tile in SBUF is written to HBM, as often as the region takes.
   static void fillHbm(Emitter &emitter, Tile &tile, double value, Type element) {
     // In HBM dimension 0 is a loop like any other. The innermost loops that fit are the tile; the last of them that has
-    // a divisor of up to 128 is spread over partitions.
+    // a divisor of at most the number of partitions is spread over them.
     OpBuilder &builder = emitter.builder;
     Location loc = emitter.loc;
     Access &access = tile.accesses[0];
@@ -180,7 +180,7 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
     // The largest divisor of the outermost loop that partitions can take.
     unrollOuterLoops(builder, loc, tile, kMaxFreeRank);
     int64_t outer = tile.sizes.front(), stride = access.strides.front(), rows = 1;
-    for (int64_t divisor = 1; divisor <= 128 && divisor <= outer; ++divisor)
+    for (int64_t divisor = 1; divisor <= isa::widestDevice().partitions && divisor <= outer; ++divisor)
       if (outer % divisor == 0)
         rows = divisor;
     tile.partitions = rows;

@@ -10,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/timing/Operands.h"
+#include "runtime/timing/Unroll.h"
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -404,6 +405,16 @@ private:
 
 } // namespace
 
-CheckReport check(const exe::Executable &exe, const CheckOptions &options) { return Checker(exe, options).run(); }
+CheckReport check(const exe::Executable &exe, const CheckOptions &options) {
+  if (!hasControlFlow(exe))
+    return Checker(exe, options).run();
+  absl::StatusOr<exe::Executable> unrolled = unroll(exe);
+  if (unrolled.ok())
+    return Checker(*unrolled, options).run();
+  CheckReport report;
+  report.errors = 1;
+  report.findings.push_back({FindingKind::Unsupported, true, kNoCommand, kNoCommand, std::string(unrolled.status().message())});
+  return report;
+}
 
 } // namespace trn::rt

@@ -76,6 +76,7 @@ struct CheckReport {
   std::string str() const;
 };
 
+/// Loops are unrolled: then findings number commands as they are executed (`unroll`), and their texts say where each stands.
 CheckReport check(const exe::Executable &exe, const CheckOptions &options = {});
 
 } // namespace trn::rt

@@ -21,7 +21,6 @@
 namespace trn::rt {
 namespace {
 
-constexpr int kTransferSignals = 16; // device guide §5: each DMA engine adds 1
 
 /// Signals that arrive in a known order.
 struct Stream {
@@ -119,7 +118,7 @@ public:
   }
 
 private:
-  /// One program per engine, its commands on that engine, semaphores that exist, no control flow.
+  /// One program per engine, its commands on that engine, semaphores that exist, loops unrolled.
   bool isSupported() {
     bool supported = true;
     auto refuse = [&](CommandId id, std::string message) {
@@ -136,8 +135,9 @@ private:
         const isa::Command &command = commands[id];
         if (command.engine != engine)
           refuse(id, absl::StrCat(commands.describe(id), ": expected a command of ", isa::name(engine)));
-        if (std::holds_alternative<isa::Branch>(command.inst) || std::holds_alternative<isa::Loop>(command.inst))
-          refuse(id, absl::StrCat(commands.describe(id), ": the order of programs with control flow is not checked"));
+        const bool branches = std::holds_alternative<isa::Branch>(command.inst) || std::holds_alternative<isa::Loop>(command.inst);
+        if (branches && commands.executable().programs[program].positions.empty())
+          refuse(id, absl::StrCat(commands.describe(id), ": expected an unrolled program; call unroll before"));
         const uint32_t limit = static_cast<uint32_t>(device.semaphores);
         if ((command.hasWait && command.wait.semaphore >= limit) ||
             (command.hasUpdate && command.update.semaphore >= limit))
@@ -240,7 +240,7 @@ private:
   void applyUpdate(CommandId id, const isa::Command &command, bool dma) {
     Semaphore &sem = semaphore(command.update.semaphore);
     const int64_t add = command.update.add;
-    if (add <= 0 || (dma && add != kTransferSignals)) {
+    if (add <= 0 || (dma && add != static_cast<int>(device.dmaEngines))) {
       problem(SyncProblem::Kind::BadUpdate, id, kNoCommand,
               absl::StrCat(commands.describe(id), ": expected an update of ",
                            dma ? "16 (a DMA transfer)" : "at least 1", " but got ", add));

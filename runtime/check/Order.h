@@ -11,13 +11,13 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "runtime/timing/Commands.h"
+#include "runtime/timing/CostModel.h"
 #include <array>
 #include <string>
 #include <vector>
 
 namespace trn::rt {
 
-constexpr unsigned kMaxRings = 16; ///< what any device has (device guide §1.2: queues per DMA engine)
 constexpr unsigned kThreads = isa::kNumEngines + kMaxRings;
 
 /// Per thread: how many of its commands are known to be complete.

@@ -10,7 +10,7 @@
 #include "runtime/emulator/Matmul.h"
 #include "runtime/emulator/Rows.h"
 #include "runtime/emulator/Step.h"
-#include <array>
+#include "runtime/executable/Registers.h"
 
 namespace trn::rt {
 
@@ -18,7 +18,6 @@ namespace trn::rt {
 static constexpr uint64_t kPackBudget = 24u << 20;
 /// Instructions between two looks at the clock and the cancel flag.
 static constexpr uint64_t kPollInterval = 64;
-static constexpr size_t kRegisters = 64;
 
 //===----------------------------------------------------------------------===//
 // Decoding
@@ -121,7 +120,7 @@ struct Queue {
   std::vector<Entry> entries;
   std::vector<MatmulOp> matmuls;
   size_t next = 0;
-  std::array<int32_t, kRegisters> registers{};
+  exe::Registers registers;
 
   bool isDone() const { return next >= entries.size(); }
 };
@@ -147,7 +146,6 @@ struct FunctionalPlan::State {
   }
   absl::Status complete(Queue &queue, size_t index);
   absl::StatusOr<size_t> runMatmulsFrom(Queue &queue, RunStatistics &statistics);
-  void control(Queue &queue, const isa::Instruction &instruction);
   absl::StatusOr<uint64_t> runQueue(Queue &queue, RunStatistics &statistics, const RunLimits &limits,
                                     absl::Time deadline);
   absl::Status deadlock() const;
@@ -284,46 +282,6 @@ absl::StatusOr<size_t> FunctionalPlan::State::runMatmulsFrom(Queue &queue, RunSt
   return end - first;
 }
 
-static bool compares(isa::AluOp op, int32_t a, int32_t b) {
-  switch (op) {
-  case isa::AluOp::IsEq:
-    return a == b;
-  case isa::AluOp::IsNe:
-    return a != b;
-  case isa::AluOp::IsGt:
-    return a > b;
-  case isa::AluOp::IsGe:
-    return a >= b;
-  case isa::AluOp::IsLt:
-    return a < b;
-  case isa::AluOp::IsLe:
-    return a <= b;
-  default:
-    return true; // Bypass: always taken.
-  }
-}
-
-/// Registers and jumps; every other instruction just lets the queue advance. Register numbers are at most 63 and jump
-/// targets at least 0 by their records; a target beyond the program ends it.
-void FunctionalPlan::State::control(Queue &queue, const isa::Instruction &instruction) {
-  ++queue.next;
-  auto add = [](int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); };
-  auto reg = [&](int32_t number) -> int32_t & { return queue.registers[size_t(number) % kRegisters]; };
-  auto jump = [&](int32_t target) { queue.next = target < 0 ? queue.entries.size() : size_t(target); };
-  if (const auto *move = std::get_if<isa::RegisterMove>(&instruction)) {
-    reg(move->reg) = move->value;
-  } else if (const auto *sum = std::get_if<isa::RegisterAdd>(&instruction)) {
-    reg(sum->reg) = add(reg(sum->sourceReg), sum->value);
-  } else if (const auto *branch = std::get_if<isa::Branch>(&instruction)) {
-    if (compares(branch->compare, reg(branch->reg), branch->value))
-      jump(branch->target);
-  } else if (const auto *loop = std::get_if<isa::Loop>(&instruction)) {
-    reg(loop->reg) = add(reg(loop->reg), -1);
-    if (reg(loop->reg) > 0)
-      jump(loop->target);
-  }
-}
-
 /// Runs a queue until it is done or waits; returns the number of instructions executed.
 absl::StatusOr<uint64_t> FunctionalPlan::State::runQueue(Queue &queue, RunStatistics &statistics,
                                                          const RunLimits &limits, absl::Time deadline) {
@@ -359,7 +317,7 @@ absl::StatusOr<uint64_t> FunctionalPlan::State::runQueue(Queue &queue, RunStatis
       core->markWritten(view);
     if (absl::Status status = entry.step(); !status.ok())
       return annotate(status, queue, index);
-    control(queue, entry.command->inst);
+    queue.next = queue.registers.next(entry.command->inst, index, queue.entries.size());
     if (absl::Status status = complete(queue, index); !status.ok())
       return status;
     ++executed;
@@ -408,7 +366,7 @@ absl::StatusOr<RunStatistics> FunctionalPlan::run(absl::Span<const HbmBuffer> bu
   std::fill(state->semaphores.begin(), state->semaphores.end(), 0);
   for (Queue &queue : state->queues) {
     queue.next = 0;
-    queue.registers.fill(0);
+    queue.registers.clear();
   }
   ScopedFpControl control(kFpDefault);
   absl::Time deadline = limits.timeout == absl::InfiniteDuration() ? absl::InfiniteFuture() : absl::Now() + limits.timeout;

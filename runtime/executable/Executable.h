@@ -64,6 +64,8 @@ using DataFlow = std::vector<FlowEdge>;
 struct Program {
   isa::Engine engine = isa::Engine::SP;
   std::vector<isa::Command> commands;
+  /// Unrolled programs only (runtime/timing/Unroll.h): where each command stands in the program it comes from.
+  std::vector<uint32_t> positions = {};
 };
 
 /// The bytes of all weights. A writer pulls them piece by piece through `read`, so that they are never held whole;

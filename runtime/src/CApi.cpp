@@ -11,6 +11,7 @@
 #include "runtime/src/Session.h"
 #include "trn/runtime.h"
 #include <cstdlib>
+#include <algorithm>
 #include <cstring>
 
 using namespace trn;
@@ -134,18 +135,34 @@ void trn_instance_options_init(trn_instance_options *options) {
   options->check = 1;
 }
 
+/// The options of a caller of another version: what an older one does not have keeps its default, what a newer one has
+/// beyond ours must be zero. The text of a problem, or "".
+static std::string readOptions(const trn_instance_options *options, trn_instance_options &known) {
+  const size_t size = options->struct_size;
+  if (size < sizeof options->struct_size)
+    return absl::StrCat("expected options of at least ", sizeof options->struct_size, " bytes but got ", size,
+                        "; start from trn_instance_options_init");
+  trn_instance_options_init(&known);
+  std::memcpy(&known, options, std::min(size, sizeof known));
+  known.struct_size = sizeof known;
+  const auto *bytes = reinterpret_cast<const uint8_t *>(options);
+  for (size_t i = sizeof known; i < size; ++i)
+    if (bytes[i] != 0)
+      return absl::StrCat("the options set byte ", i, ", which this version of the runtime (", sizeof known,
+                          " bytes of options) does not know");
+  return "";
+}
+
 trn_status trn_instance_create(const trn_executable *executable, const trn_instance_options *options,
                                trn_instance **instance, trn_error **error) {
   rt::SessionOptions sessionOptions;
   if (options) {
-    if (options->struct_size != sizeof *options)
-      return fail(TRN_INVALID_ARGUMENT,
-                  absl::StrCat("expected options of ", sizeof *options, " bytes but got ", options->struct_size,
-                               "; start from trn_instance_options_init"),
-                  error);
-    sessionOptions.threads = options->threads ? options->threads : 1;
-    sessionOptions.check = options->check != 0;
-    sessionOptions.timeoutSeconds = options->timeout_seconds;
+    trn_instance_options known;
+    if (std::string problem = readOptions(options, known); !problem.empty())
+      return fail(TRN_INVALID_ARGUMENT, problem, error);
+    sessionOptions.threads = known.threads ? known.threads : 1;
+    sessionOptions.check = known.check != 0;
+    sessionOptions.timeoutSeconds = known.timeout_seconds;
   }
   absl::StatusOr<std::unique_ptr<rt::Session>> session = rt::Session::create(executable->executable, sessionOptions);
   if (!session.ok())

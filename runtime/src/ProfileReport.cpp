@@ -2,14 +2,18 @@
 #include "runtime/src/ProfileReport.h"
 #include "runtime/profile/Profile.h"
 #include "runtime/timing/Timing.h"
+#include "runtime/timing/Unroll.h"
 
 namespace trn::rt {
 
 absl::StatusOr<std::string> profileJson(const exe::Executable &executable) {
-  absl::StatusOr<Timeline> timeline = simulate(executable, TimingOptions());
+  absl::StatusOr<exe::Executable> unrolled = unroll(executable);
+  if (!unrolled.ok())
+    return unrolled.status();
+  absl::StatusOr<Timeline> timeline = simulate(*unrolled, TimingOptions());
   if (!timeline.ok())
     return timeline.status();
-  return writeJson(summarize(executable, *timeline));
+  return writeJson(summarize(*unrolled, *timeline));
 }
 
 } // namespace trn::rt

@@ -34,7 +34,10 @@ const std::string &Commands::node(CommandId id) const {
 std::string Commands::describe(CommandId id) const {
   const isa::Command &command = (*this)[id];
   const isa::InstInfo &info = isa::info(isa::opcode(command.inst));
-  std::string text = absl::StrCat(isa::name(command.engine), " #", indexOf(id), " ", info.mnemonic);
+  const std::vector<uint32_t> &positions = exe.programs[programOf(id)].positions;
+  uint32_t index = indexOf(id);
+  std::string text = absl::StrCat(isa::name(command.engine), " #", index < positions.size() ? positions[index] : index,
+                                  " ", info.mnemonic);
   if (info.isDma)
     absl::StrAppend(&text, " on ring ", command.ring);
   if (command.debug >= exe.debug.size() || exe.debug[command.debug].node.empty())

@@ -16,6 +16,8 @@ namespace trn::rt {
 
 /// DMA engines of one core; each serves eight partitions of a 128-partition transfer (device guide §5).
 constexpr unsigned kDmaEngines = 16;
+/// Rings per DMA engine that any device has (Devices.td, dmaRings); arrays are this long.
+constexpr unsigned kMaxRings = 16;
 /// A DMA engine signals the end of its share by writing this many bytes to the semaphore (device guide §5).
 constexpr unsigned kSignalBytes = 4;
 

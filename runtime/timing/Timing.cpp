@@ -151,9 +151,10 @@ private:
     for (CommandId id = 0; id < commands.size(); ++id) {
       const isa::Command &command = commands[id];
       const isa::InstInfo &info = isa::info(isa::opcode(command.inst));
-      if (std::holds_alternative<isa::Branch>(command.inst) || std::holds_alternative<isa::Loop>(command.inst))
-        return absl::UnimplementedError(absl::StrCat(
-            commands.describe(id), ": data decides how often it runs; timing such a program needs its trace"));
+      const bool branches = std::holds_alternative<isa::Branch>(command.inst) || std::holds_alternative<isa::Loop>(command.inst);
+      if (branches && commands.executable().programs[commands.programOf(id)].positions.empty())
+        return absl::InvalidArgumentError(
+            absl::StrCat(commands.describe(id), ": expected an unrolled program; call unroll before"));
       if (command.engine != commands.executable().programs[commands.programOf(id)].engine)
         return absl::InvalidArgumentError(
             absl::StrCat(commands.describe(id), ": expected a command of ",

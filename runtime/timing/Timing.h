@@ -2,8 +2,7 @@
 //
 // Owns the timed device: an event simulation of one core in which every engine works through its queue in order, waits
 // for semaphores, dependences and shared ports, and DMA transfers share sixteen engines packet by packet. Costs come
-// from CostModel. It never touches data, so it cannot know which way a branch goes: such programs need the trace of a
-// functional run. Deterministic: equal programs give equal timelines on every host.
+// from CostModel. It never touches data. Programs with loops are unrolled before (Unroll.h). Deterministic: equal programs give equal timelines on every host.
 //
 // Order of events at one time: completions and semaphore updates first, then transfers that reach their rings, then DMA
 // engines, then the queues, each in the order of their numbers (device guide §9.10).
@@ -88,8 +87,8 @@ struct Timeline {
   uint64_t events = 0;                           ///< simulation steps, for benchmarks
 };
 
-/// Simulates `exe`. Errors: unknown device, deadlock (with the cycle of waits), updates that do not count up, control
-/// flow that data decides.
+/// Simulates `exe`. Errors: unknown device, deadlock (with the cycle of waits), updates that do not count up, loops and
+/// branches that `unroll` has not laid out.
 absl::StatusOr<Timeline> simulate(const exe::Executable &exe, const TimingOptions &options = {});
 
 } // namespace trn::rt

@@ -3,6 +3,7 @@
 #include "compiler/tools/trnc/Build.h"
 #include "runtime/profile/Profile.h"
 #include "runtime/src/OutputFile.h"
+#include "runtime/timing/Unroll.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -56,10 +57,16 @@ static llvm::json::Value flatReport(const std::string &profile, double hostSecon
   return report;
 }
 
-int reportProfile(CommandLine &line, const exe::Executable &executable, double hostSeconds) {
+int reportProfile(CommandLine &line, const exe::Executable &program, double hostSeconds) {
   bool text = line.command() == "profile" ? !line.has(OPT_json) && !line.has(OPT_quiet) : line.has(OPT_stats);
   if (!text && !line.has(OPT_json) && !line.has(OPT_perfetto) && !line.has(OPT_html))
     return kOk;
+  absl::StatusOr<exe::Executable> unrolled = rt::unroll(program);
+  if (!unrolled.ok()) {
+    printError(std::string(unrolled.status().message()));
+    return kBadInput;
+  }
+  const exe::Executable &executable = *unrolled;
   rt::TimingOptions timing;
   timing.recordPackets = line.has(OPT_perfetto);
   absl::StatusOr<rt::Timeline> timeline = rt::simulate(executable, timing);

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Schedule/Analysis/SyncPlan.h"
 #include "passes/Schedule/Analysis/AccessHistory.h"
+#include "runtime/timing/CostModel.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <deque>
@@ -16,7 +17,7 @@ using namespace trn;
 
 namespace {
 
-constexpr unsigned kMaxRings = 16;
+using rt::kMaxRings;
 constexpr unsigned kThreads = isa::kNumEngines + kMaxRings;
 
 /// How many instructions of each thread (a queue's completions, a ring's transfers) are known to be complete.

@@ -76,7 +76,8 @@ TRN_API trn_status trn_executable_output(const trn_executable *executable, size_
 
 /** Options of an instance; start from `trn_instance_options_init`. */
 typedef struct trn_instance_options {
-  size_t struct_size;     /**< sizeof(trn_instance_options), so that later versions can append */
+  size_t struct_size;     /**< sizeof(trn_instance_options) of the caller: fields that an older one does not have take
+                               their defaults; beyond what this version knows, a newer one must have zeros */
   uint32_t threads;       /**< worker threads of the emulated device; 0 = 1 */
   uint32_t check;         /**< 1 = refuse programs with races, unset reads or deadlocks before the first run */
   double timeout_seconds; /**< wall-clock limit of one execution; 0 = none */

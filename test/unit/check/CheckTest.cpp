@@ -377,7 +377,7 @@ TEST(Check, BuffersApartMeanWhatTheirNamesSay) {
 
 TEST(Check, UnsupportedProgramsAreRefused) {
   ProgramBuilder b;
-  b.add(Engine::SP, isa::Branch{});
+  b.add(Engine::SP, isa::Branch{}); // to itself, always
   EXPECT_TRUE(has(check(b.exe), FindingKind::Unsupported));
   ProgramBuilder c("trn9");
   EXPECT_TRUE(has(check(c.exe), FindingKind::Unsupported));
@@ -387,6 +387,33 @@ TEST(Check, UnsupportedProgramsAreRefused) {
   ProgramBuilder e;
   e.memset(Engine::DVE, sbuf(0, 128, 8)).signal(256);
   EXPECT_TRUE(has(check(e.exe), FindingKind::Unsupported));
+}
+
+/// DVE writes a tile three times in a loop, ACT reads it three times: each time after all writes, or after as many as it
+/// has read before.
+static ProgramBuilder loops(bool waitsForAll) {
+  ProgramBuilder b;
+  isa::RegisterMove trips;
+  trips.value = 3;
+  isa::Loop back;
+  back.target = 1;
+  b.add(Engine::DVE, trips);
+  b.memset(Engine::DVE, sbuf(0, 128, 8)).signal(0);
+  b.add(Engine::DVE, back);
+  for (uint32_t round = 1; round <= 3; ++round)
+    b.copy(Engine::ACT, sbuf(64 * round, 128, 8), sbuf(0, 128, 8)).wait(0, waitsForAll ? 3 : round);
+  return b;
+}
+
+TEST(Check, LoopsAreUnrolled) {
+  // All writes are over before the first read.
+  CheckReport report = check(loops(true).exe);
+  EXPECT_TRUE(report.ok()) << report.str();
+  EXPECT_EQ(report.commands, 1u + 3 * 2 + 3);
+  // Later writes may overtake the first read.
+  report = check(loops(false).exe);
+  EXPECT_TRUE(has(report, FindingKind::WriteAfterRead) || has(report, FindingKind::ReadAfterWrite)) << report.str();
+  EXPECT_THAT(report.str(), HasSubstr("DVE #1 memset"));
 }
 
 TEST(Check, FindingsAreBounded) {

@@ -183,6 +183,38 @@ TEST(RuntimeApi, ThreadsMayShareExecutablesAndInstances) {
   trn_executable_free(executable);
 }
 
+/// Callers of older and of newer versions of the header.
+TEST(RuntimeApi, OptionsOfOtherVersionsAreUnderstood) {
+  std::vector<uint8_t> bytes = program();
+  trn_executable *executable = nullptr;
+  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes.data(), bytes.size(), &executable, nullptr));
+  struct Newer {
+    trn_instance_options known;
+    uint64_t unknown;
+  } newer;
+  std::memset(&newer, 0, sizeof newer);
+  trn_instance_options_init(&newer.known);
+  newer.known.struct_size = sizeof newer;
+  auto create = [&](Failure &failure) {
+    trn_instance *instance = nullptr;
+    trn_status status = trn_instance_create(executable, &newer.known, &instance, &failure.error);
+    trn_instance_free(instance);
+    return status;
+  };
+  Failure zeros, unknown, older, nothing;
+  EXPECT_EQ(TRN_OK, create(zeros)) << zeros.text();
+  newer.unknown = 1;
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, create(unknown));
+  EXPECT_THAT(unknown.text(), HasSubstr("does not know"));
+  // An older caller has neither `check` nor `timeout_seconds`: what lies there is not read.
+  newer.known.struct_size = offsetof(trn_instance_options, check);
+  newer.known.timeout_seconds = -1;
+  EXPECT_EQ(TRN_OK, create(older)) << older.text();
+  newer.known.struct_size = 0;
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, create(nothing));
+  trn_executable_free(executable);
+}
+
 TEST(RuntimeApi, ProfileIsJson) {
   std::vector<uint8_t> bytes = program();
   trn_executable *executable = nullptr;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/timing/Timing.h"
+#include "runtime/timing/Unroll.h"
 #include "test/unit/timing/ProgramBuilder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -306,7 +307,7 @@ TEST(Timing, CountOutOfReachIsADeadlock) {
 TEST(Timing, RefusesWhatItDoesNotDefine) {
   ProgramBuilder loop;
   loop.add(Engine::SP, isa::Loop{});
-  EXPECT_EQ(simulate(loop.exe).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(simulate(loop.exe).status().code(), absl::StatusCode::kInvalidArgument); // not unrolled
   ProgramBuilder negative;
   negative.memset(Engine::DVE, sbuf(0, 128, 8)).signal(1, -1);
   EXPECT_EQ(simulate(negative.exe).status().code(), absl::StatusCode::kInvalidArgument);
@@ -340,4 +341,42 @@ TEST(Timing, IsDeterministic) {
     EXPECT_EQ(first.commands[i].start, second.commands[i].start);
     EXPECT_EQ(first.commands[i].end, second.commands[i].end);
   }
+}
+
+/// A memset in a loop of `trips` rounds.
+static ProgramBuilder memsetLoop(int32_t trips) {
+  ProgramBuilder b;
+  isa::RegisterMove count;
+  count.value = trips;
+  isa::Loop back;
+  back.target = 1;
+  b.add(Engine::DVE, count);
+  b.memset(Engine::DVE, sbuf(0, 128, 512));
+  b.add(Engine::DVE, back);
+  return b;
+}
+
+TEST(Timing, LoopsTakeTheTimeOfTheirRounds) {
+  Ticks ends[2];
+  for (int i : {0, 1}) {
+    absl::StatusOr<exe::Executable> unrolled = unroll(memsetLoop(2 + i).exe);
+    ASSERT_TRUE(unrolled.ok()) << unrolled.status();
+    EXPECT_EQ(unrolled->programs[size_t(Engine::DVE)].commands.size(), size_t(1 + 2 * (2 + i)));
+    ends[i] = run(*unrolled).end;
+    EXPECT_EQ(Commands(*unrolled).describe(3), "DVE #1 memset"); // executed as the fourth, second in the program
+  }
+  // One more round is one more memset and the loop's own instruction.
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 512));
+  const isa::Command &memset = b.exe.programs[size_t(Engine::DVE)].commands[0];
+  const Ticks own = model().compute(memset.inst, Engine::DVE).occupancy;
+  EXPECT_GE(ends[1] - ends[0], own);
+  EXPECT_LE(ends[1] - ends[0], own + 2 * model().compute(isa::Instruction(isa::Loop{}), Engine::DVE).latency + own);
+}
+
+TEST(Timing, LoopsMustBeUnrolledAndEnd) {
+  EXPECT_THAT(std::string(simulate(memsetLoop(2).exe).status().message()), HasSubstr("expected an unrolled program"));
+  ProgramBuilder b;
+  b.add(Engine::SP, isa::Branch{}); // to itself, always
+  EXPECT_EQ(unroll(b.exe, 1000).status().code(), absl::StatusCode::kResourceExhausted);
 }
