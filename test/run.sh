@@ -40,4 +40,5 @@ if [ "$part" = all ] || [ "$part" = models ]; then
   .venv/bin/python test/models/run.py --build build/release
   .venv/bin/python test/models/host_paths.py --build build/release
   .venv/bin/python test/models/faults.py --build build/release
+  .venv/bin/python test/models/stages.py --build build/release
 fi

@@ -110,19 +110,12 @@ std::string writeHtml(const exe::Executable &exe, const Timeline &timeline, cons
     json.beginArray().text("", key).text("", value).endArray();
   json.endArray();
   json.line().beginArray("engines");
-  for (const EngineRow &row : profile.engines)
-    json.line()
-        .beginArray()
-        .text("", row.name)
-        .integer("", int64_t(row.instructions))
-        .number("", row.activeTime)
-        .number("", row.busyTime)
-        .number("", row.stallSemaphore)
-        .number("", row.stallDependence)
-        .number("", row.stallPort)
-        .number("", row.stallWeightLoad)
-        .number("", row.idle)
-        .endArray();
+  for (const EngineRow &row : profile.engines) {
+    json.line().beginArray().text("", row.name).integer("", int64_t(row.instructions));
+    for (const EngineColumn &column : kEngineColumns)
+      json.number("", row.*column.time);
+    json.endArray();
+  }
   json.endArray();
   json.line().beginArray("nodes");
   for (const NodeRow &row : profile.nodes) {

@@ -452,19 +452,12 @@ std::string writeJson(const Profile &profile) {
     json.number(term.name, term.seconds);
   json.endObject().endObject();
   json.line().beginArray("engines");
-  for (const EngineRow &row : profile.engines)
-    json.line()
-        .beginObject()
-        .text("engine", row.name)
-        .integer("instructions", int64_t(row.instructions))
-        .number("active_time", row.activeTime)
-        .number("busy_time", row.busyTime)
-        .number("stall_semaphore_time", row.stallSemaphore)
-        .number("stall_dependence_time", row.stallDependence)
-        .number("stall_port_time", row.stallPort)
-        .number("stall_weight_load_time", row.stallWeightLoad)
-        .number("idle_time", row.idle)
-        .endObject();
+  for (const EngineRow &row : profile.engines) {
+    json.line().beginObject().text("engine", row.name).integer("instructions", int64_t(row.instructions));
+    for (const EngineColumn &column : kEngineColumns)
+      json.number(column.name, row.*column.time);
+    json.endObject();
+  }
   json.line().endArray();
   json.line().beginArray("nodes");
   for (const NodeRow &row : profile.nodes) {

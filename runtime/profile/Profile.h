@@ -38,6 +38,21 @@ struct EngineRow {
   double stallSemaphore, stallDependence, stallPort, stallWeightLoad, idle;
 };
 
+/// The times of an engine row, in the order of all reports.
+struct EngineColumn {
+  const char *name;
+  double EngineRow::*time;
+};
+inline constexpr EngineColumn kEngineColumns[] = {
+    {"active_time", &EngineRow::activeTime},
+    {"busy_time", &EngineRow::busyTime},
+    {"stall_semaphore_time", &EngineRow::stallSemaphore},
+    {"stall_dependence_time", &EngineRow::stallDependence},
+    {"stall_port_time", &EngineRow::stallPort},
+    {"stall_weight_load_time", &EngineRow::stallWeightLoad},
+    {"idle_time", &EngineRow::idle},
+};
+
 struct NodeRow {
   std::string node, opType; ///< "" : commands without a node
   uint64_t instructions = 0;

@@ -16,6 +16,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
 
 namespace trn::driver {
 
@@ -25,6 +26,7 @@ namespace {
 struct Row {
   std::optional<Difference> wrong; ///< values
   std::optional<Problem> broken;   ///< a rule of the stage, or an operation that cannot be evaluated
+  double seconds = 0;              ///< host time of the evaluation
   bool ok() const { return !wrong && !broken; }
 };
 
@@ -85,7 +87,9 @@ std::optional<Difference> Bisector::nameNode(const Difference &output) {
 Row Bisector::judge(bool isForeign) {
   Row row;
   size_t known = compiler_.problems().problems().size();
+  auto start = std::chrono::steady_clock::now();
   mlir::FailureOr<StageValues> values = evaluate(compiler_.stage(), compiler_.module(), /*withNodes=*/false);
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (llvm::failed(values)) {
     row.broken = problemSince(known);
     return row;
@@ -159,7 +163,7 @@ void Bisector::report(llvm::StringRef stage, const Row &row) {
     out << "\n";
     return;
   }
-  llvm::json::Object object{{"stage", stage}, {"ok", row.ok()}};
+  llvm::json::Object object{{"stage", stage}, {"ok", row.ok()}, {"seconds", row.seconds}};
   if (row.wrong) {
     object["node"] = row.wrong->node.node;
     object["op"] = row.wrong->node.op;
