@@ -19,6 +19,8 @@ bool hasControlFlow(const exe::Executable &exe) {
 
 absl::StatusOr<exe::Executable> unroll(const exe::Executable &exe, uint64_t maxCommands) {
   exe::Executable result = exe;
+  if (hasControlFlow(exe))
+    result.flow.clear();
   uint64_t executed = 0;
   for (size_t i = 0; i < exe.programs.size(); ++i) {
     const exe::Program &program = exe.programs[i];

@@ -17,7 +17,8 @@ bool hasControlFlow(const exe::Executable &exe);
 constexpr uint64_t kMaxExecutedCommands = uint64_t(1) << 20;
 
 /// `exe` with each program replaced by the commands that its queue executes, in their order; branches and loops stay
-/// where they are executed, as instructions that only take time. Programs without control flow stay as they are.
+/// where they are executed, as instructions that only take time. Programs without control flow stay as they are. The
+/// recorded data flow numbers the commands of `exe`: with loops it is dropped.
 absl::StatusOr<exe::Executable> unroll(const exe::Executable &exe, uint64_t maxCommands = kMaxExecutedCommands);
 
 } // namespace trn::rt

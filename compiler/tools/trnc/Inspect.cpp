@@ -8,6 +8,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <set>
 
 namespace trn::driver {
 
@@ -21,6 +22,18 @@ static std::string shapeText(llvm::ArrayRef<int64_t> shape) {
 static const char *kindName(exe::BufferKind kind) {
   const char *names[] = {"input", "output", "weight", "scratch"};
   return names[static_cast<unsigned>(kind)];
+}
+
+/// What the programmable cores run: the mnemonics of the program's instructions that no other engine has.
+static llvm::json::Array libraryKernels(const exe::Executable &executable) {
+  std::set<std::string> names;
+  for (const exe::Program &program : executable.programs)
+    for (const isa::Command &command : program.commands) {
+      const isa::InstInfo &info = isa::info(isa::opcode(command.inst));
+      if (info.engines == isa::maskOf(isa::Engine::POOL) && !info.isDma)
+        names.insert(info.mnemonic);
+    }
+  return llvm::json::Array(names);
 }
 
 static int inspectExecutable(CommandLine &line, const std::string &file) {
@@ -59,7 +72,7 @@ static int inspectExecutable(CommandLine &line, const std::string &file) {
                                      {"output_bytes", perKind[1]},
                                      {"weight_bytes", perKind[2]},
                                      {"scratch_bytes", perKind[3]},
-                                     {"library_kernels", llvm::json::Array()}}))
+                                     {"library_kernels", libraryKernels(executable)}}))
        << "\n";
     return kOk;
   }
