@@ -21,13 +21,13 @@ def ONNX_GatherNDOp : ONNX_Op<"GatherND", [11, 12, 13], "gatherND"> {
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"batch_dims", 12>];
 }
-def ONNX_ScatterNDOp : ONNX_Op<"ScatterND", [11, 13, 16, 18], "sameAsFirst"> {
+def ONNX_ScatterNDOp : ONNX_Op<"ScatterND", [11, 13, 16, 18], "scatterND"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_I64Tensor:$indices, ONNX_Tensor:$updates,
                        DefaultValuedStrAttr<StrAttr, "none">:$reduction);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"reduction", 16>];
 }
-def ONNX_ScatterElementsOp : ONNX_Op<"ScatterElements", [11, 13, 16, 18], "alongAxis"> {
+def ONNX_ScatterElementsOp : ONNX_Op<"ScatterElements", [11, 13, 16, 18], "scatterElements"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, ONNX_Tensor:$updates,
                        DefaultValuedAttr<I64Attr, "0">:$axis, DefaultValuedStrAttr<StrAttr, "none">:$reduction);
   let results = (outs ONNX_Tensor:$y);

@@ -195,7 +195,7 @@ def ONNX_CenterCropPadOp : ONNX_Op<"CenterCropPad", [18], "centerCropPad"> {
   let moves = [Move<"shape_operand", "shape">];
 }
 
-def ONNX_TriluOp : ONNX_Op<"Trilu", [14], "sameAsFirst"> {
+def ONNX_TriluOp : ONNX_Op<"Trilu", [14], "trilu"> {
   let arguments = (ins ONNX_Tensor:$x, Optional<ONNX_I64Tensor>:$k_operand, OptionalAttr<I64Attr>:$k,
                        DefaultValuedAttr<BoolAttr, "true">:$upper);
   let results = (outs ONNX_Tensor:$y);

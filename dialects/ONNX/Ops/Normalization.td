@@ -33,13 +33,13 @@ def ONNX_LayerNormalizationOp : ONNX_Op<"LayerNormalization", [17], "layerNormal
   let results = (outs ONNX_FloatTensor:$y, Optional<ONNX_FloatTensor>:$mean, Optional<ONNX_FloatTensor>:$inv_std_dev);
 }
 
-def ONNX_RMSNormalizationOp : ONNX_Op<"RMSNormalization", [23], "sameAsFirst"> {
+def ONNX_RMSNormalizationOp : ONNX_Op<"RMSNormalization", [23], "rmsNormalization"> {
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$scale, DefaultValuedAttr<I64Attr, "-1">:$axis,
                        DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon, DefaultValuedAttr<I64Attr, "1">:$stash_type);
   let results = (outs ONNX_FloatTensor:$y);
 }
 
-def ONNX_InstanceNormalizationOp : ONNX_Op<"InstanceNormalization", [1, 6, 22], "sameAsFirst"> {
+def ONNX_InstanceNormalizationOp : ONNX_Op<"InstanceNormalization", [1, 6, 22], "channelNormalization"> {
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$scale, ONNX_FloatTensor:$b,
                        DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon);
   let results = (outs ONNX_FloatTensor:$y);
@@ -47,13 +47,13 @@ def ONNX_InstanceNormalizationOp : ONNX_Op<"InstanceNormalization", [1, 6, 22], 
 }
 
 /// Scale and bias per channel (version 21); version 18, with them per group, was withdrawn by the standard.
-def ONNX_GroupNormalizationOp : ONNX_Op<"GroupNormalization", [21], "sameAsFirst"> {
+def ONNX_GroupNormalizationOp : ONNX_Op<"GroupNormalization", [21], "channelNormalization"> {
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$scale, ONNX_FloatTensor:$b, I64Attr:$num_groups,
                        DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon, DefaultValuedAttr<I64Attr, "1">:$stash_type);
   let results = (outs ONNX_FloatTensor:$y);
 }
 
-def ONNX_LRNOp : ONNX_Op<"LRN", [1, 13], "sameAsFirst"> {
+def ONNX_LRNOp : ONNX_Op<"LRN", [1, 13], "localResponse"> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.0001f">:$alpha,
                        DefaultValuedAttr<F32Attr, "0.75f">:$beta, DefaultValuedAttr<F32Attr, "1.0f">:$bias,
                        I64Attr:$size);

@@ -42,6 +42,43 @@ LogicalResult shape::gatherElements(Inference &in) {
   return in.result(op.getY(), in.element(op.getX()), indices);
 }
 
+LogicalResult shape::scatterElements(Inference &in) {
+  auto op = cast<ScatterElementsOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX()), indices = in.sizes(op.getIndices()), updates = in.sizes(op.getUpdates());
+  if (x) {
+    FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
+    if (failed(axis))
+      return failure();
+    in.set("axis", *axis);
+    if (indices && indices->size() != x->size())
+      return in.fail("expected indices of rank " + Twine(x->size()) + " but got " + printSizes(*indices));
+    for (size_t d = 0; indices && d < x->size(); ++d)
+      if (int64_t(d) != *axis && isStatic((*x)[d]) && isStatic((*indices)[d]) && (*indices)[d] > (*x)[d])
+        return in.fail("expected indices inside " + printSizes(*x) + " but got " + printSizes(*indices));
+  }
+  if (indices && updates && allStatic(*indices) && allStatic(*updates) && *indices != *updates)
+    return in.fail("expected updates of the indices' shape " + printSizes(*indices) + " but got " + printSizes(*updates));
+  return in.result(op.getY(), in.element(op.getX()), x);
+}
+
+LogicalResult shape::scatterND(Inference &in) {
+  auto op = cast<ScatterNDOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX()), indices = in.sizes(op.getIndices()), updates = in.sizes(op.getUpdates());
+  if (indices && indices->empty())
+    return in.fail("expected indices of at least one dimension but got a scalar");
+  if (x && indices && isStatic(indices->back())) {
+    int64_t depth = indices->back();
+    if (depth < 1 || depth > int64_t(x->size()))
+      return in.fail("expected indices of 1 to " + Twine(x->size()) + " numbers each but got " + printSizes(*indices));
+    Sizes expected(indices->begin(), indices->end() - 1);
+    expected.append(x->begin() + depth, x->end());
+    if (updates && (updates->size() != expected.size() ||
+                    (allStatic(expected) && allStatic(*updates) && *updates != expected)))
+      return in.fail("expected updates of shape " + printSizes(expected) + " but got " + printSizes(*updates));
+  }
+  return in.result(op.getY(), in.element(op.getX()), x);
+}
+
 LogicalResult shape::gatherND(Inference &in) {
   auto op = cast<GatherNDOp>(in.operation());
   std::optional<Sizes> x = in.sizes(op.getX()), indices = in.sizes(op.getIndices());

@@ -597,3 +597,11 @@ LogicalResult shape::centerCropPad(Inference &in) {
     (*x)[axis] = op.getShape() ? (*op.getShape())[i] : kDynamic;
   return in.result(op.getY(), in.element(op.getX()), x);
 }
+
+LogicalResult shape::trilu(Inference &in) {
+  auto op = cast<TriluOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  if (x && x->size() < 2)
+    return in.fail("expected matrices but got " + printSizes(*x));
+  return in.result(op.getY(), in.element(op.getX()), x);
+}

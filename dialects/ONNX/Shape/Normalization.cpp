@@ -52,6 +52,55 @@ LogicalResult shape::layerNormalization(Inference &in) {
   return in.result(op.getY(), in.element(op.getX()), x);
 }
 
+LogicalResult shape::rmsNormalization(Inference &in) {
+  auto op = cast<RMSNormalizationOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  if (x) {
+    FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
+    if (failed(axis))
+      return failure();
+    in.set("axis", *axis);
+    std::optional<Sizes> scale = in.sizes(op.getScale());
+    FailureOr<Sizes> both = scale ? broadcastSizes(*x, *scale) : FailureOr<Sizes>(*x);
+    if (failed(both) || both->size() != x->size())
+      return in.fail("expected a scale that broadcasts to " + printSizes(*x) + " but got " + printSizes(*scale));
+  }
+  return in.result(op.getY(), in.element(op.getX()), x);
+}
+
+/// Instance and group normalisation: one scale and one bias for each channel, and whole groups of channels.
+LogicalResult shape::channelNormalization(Inference &in) {
+  Operation *op = in.operation();
+  std::optional<Sizes> x = in.sizes(op->getOperand(0));
+  int64_t channels = kDynamic;
+  if (x) {
+    if (x->size() < 2)
+      return in.fail("expected a batch and channels but got " + printSizes(*x));
+    channels = (*x)[1];
+  }
+  for (Value vector : op->getOperands().drop_front()) {
+    std::optional<Sizes> sizes = in.sizes(vector);
+    if (sizes && (sizes->size() != 1 || (isStatic(channels) && allStatic(*sizes) && (*sizes)[0] != channels)))
+      return in.fail("expected one value for each of " + Twine(channels) + " channels but got " + printSizes(*sizes));
+  }
+  if (auto group = dyn_cast<GroupNormalizationOp>(op)) {
+    int64_t groups = group.getNumGroups();
+    if (groups < 1 || (isStatic(channels) && channels % groups))
+      return in.fail("expected 'num_groups' to divide " + Twine(channels) + " channels but got " + Twine(groups));
+  }
+  return in.result(op->getResult(0), in.element(op->getOperand(0)), x);
+}
+
+LogicalResult shape::localResponse(Inference &in) {
+  auto op = cast<LRNOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  if (x && x->size() < 2)
+    return in.fail("expected a batch and channels but got " + printSizes(*x));
+  if (op.getSize() < 1 || op.getSize() > INT32_MAX)
+    return in.fail("expected 'size' of at least 1 and below 2^31 but got " + Twine(op.getSize()));
+  return in.result(op.getY(), in.element(op.getX()), x);
+}
+
 LogicalResult shape::alongAxis(Inference &in) {
   Operation *op = in.operation();
   Value x = op->getOperand(0);

@@ -173,8 +173,10 @@ static FailureOr<Value> lowerLRN(onnx::LRNOp op, LinalgBuilder &b) {
   double alpha = op.getAlpha().convertToFloat() / double(size), beta = op.getBeta().convertToFloat();
   double bias = op.getBias().convertToFloat();
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
-  low[1] = (size - 1) / 2;
-  high[1] = size - 1 - low[1];
+  // Neighbours beyond the first and the last channel are zero: a window never needs to reach further.
+  const int64_t farthest = shapeOf(x)[1] - 1;
+  low[1] = std::min((size - 1) / 2, farthest);
+  high[1] = std::min(size - 1 - (size - 1) / 2, farthest);
   // Squared once, not once per neighbour.
   Value squares = b.mapLike(x, squared);
   Value padded = b.pad(squares, low, high, scalarConstant(b, wide, 0));
@@ -187,7 +189,7 @@ static FailureOr<Value> lowerLRN(onnx::LRNOp op, LinalgBuilder &b) {
   iterators.back() = utils::IteratorType::reduction;
   SmallVector<int64_t> result = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   Value sum = b.reduce(padded, {AffineMap::get(rank + 1, 0, exprs, b.getContext()), b.dims(rank + 1, result)},
-                       iterators, shapeOf(x), wide, Reduction::Sum, itself, size);
+                       iterators, shapeOf(x), wide, Reduction::Sum, itself, low[1] + 1 + high[1]);
   Value y = b.map({x, sum}, shapeOf(x), wide, [&](Builder1 &b, ValueRange e) {
     Value base = add(b, mul(b, e[1], number(b, e[1], alpha)), number(b, e[1], bias));
     return mul(b, e[0], math::PowFOp::create(b, base, number(b, base, -beta)));

@@ -93,3 +93,59 @@ func.func @linear_attention_rule(%q: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
   %y, %s = onnx.LinearAttention(%q, %q, %q) {q_num_heads = 1 : i64, kv_num_heads = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>} : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> (tensor<1x3x4xf32>, tensor<1x1x4x4xf32>)
   return %y : tensor<1x3x4xf32>
 }
+
+// -----
+
+func.func @groups(%x: tensor<1x6x4xf32>, %s: tensor<6xf32>) {
+  // expected-error@+1 {{expected 'num_groups' to divide 6 channels but got 4}}
+  %y = onnx.GroupNormalization(%x, %s, %s) {num_groups = 4 : i64} : (tensor<1x6x4xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @channels(%x: tensor<1x6x4xf32>, %s: tensor<5xf32>) {
+  // expected-error@+1 {{expected one value for each of 6 channels but got 5}}
+  %y = onnx.InstanceNormalization(%x, %s, %s) : (tensor<1x6x4xf32>, tensor<5xf32>, tensor<5xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @scale(%x: tensor<2x6xf32>, %s: tensor<5xf32>) {
+  // expected-error@+1 {{expected a scale that broadcasts to 2x6 but got 5}}
+  %y = onnx.RMSNormalization(%x, %s) : (tensor<2x6xf32>, tensor<5xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @neighbours(%x: tensor<1x6x4xf32>) {
+  // expected-error@+1 {{expected 'size' of at least 1 and below 2^31 but got 0}}
+  %y = onnx.LRN(%x) {size = 0 : i64} : (tensor<1x6x4xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @triangle(%x: tensor<6xf32>) {
+  // expected-error@+1 {{expected matrices but got 6}}
+  %y = onnx.Trilu(%x) : (tensor<6xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @scatter(%x: tensor<4x5xf32>, %i: tensor<3x1xi64>, %u: tensor<3x4xf32>) {
+  // expected-error@+1 {{expected updates of shape 3x5 but got 3x4}}
+  %y = onnx.ScatterND(%x, %i, %u) : (tensor<4x5xf32>, tensor<3x1xi64>, tensor<3x4xf32>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @far(%x: tensor<4x5xf32>, %i: tensor<2x6xi64>, %u: tensor<2x6xf32>) {
+  // expected-error@+1 {{expected indices inside 4x5 but got 2x6}}
+  %y = onnx.ScatterElements(%x, %i, %u) : (tensor<4x5xf32>, tensor<2x6xi64>, tensor<2x6xf32>) -> tensor<*xf32>
+  return
+}
