@@ -10,6 +10,8 @@ namespace trn::driver {
 int runCheck(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   std::string file = line.file();
+  if (llvm::StringRef(file).ends_with(".trnx"))
+    line.problem("'" + file + "' is compiled already; 'trnc run' and 'trnc inspect' take it");
   if (line.reportProblems("trnc check"))
     return kUsage;
   Compiler compiler(options);

@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/StringSaver.h"
 #include "llvm/Support/raw_ostream.h"
@@ -204,6 +205,37 @@ std::string CommandLine::file() {
     return files.front();
   problem(files.empty() ? "no file is named" : "expected one file but got '" + llvm::join(files, "', '") + "'");
   return "";
+}
+
+void CommandLine::protectFiles(const std::string &input) {
+  std::vector<std::string> outputs;
+  for (OptionId id : {OPT_o, OPT_output, OPT_html, OPT_perfetto})
+    if (has(id))
+      outputs.push_back(value(id));
+  for (const std::string &text : values(OPT_save))
+    if (size_t at = text.rfind("=@"); at != std::string::npos)
+      outputs.push_back(text.substr(at + 2));
+  auto same = [](const std::string &a, const std::string &b) {
+    bool equivalent = false; // also by another path; fails where one of them does not exist
+    return a == b || (!llvm::sys::fs::equivalent(a, b, equivalent) && equivalent);
+  };
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!input.empty() && same(outputs[i], input))
+      problem("the output would overwrite the input '" + input + "'");
+    for (size_t j = 0; j < i; ++j)
+      if (same(outputs[i], outputs[j]) && !llvm::StringRef(outputs[i]).ends_with(".npz") &&
+          !llvm::StringRef(outputs[i]).starts_with("/dev/"))
+        problem("two outputs would be written to '" + outputs[i] + "'");
+  }
+}
+
+void CommandLine::refuseCompileOptions(const std::string &input) {
+  if (!llvm::StringRef(input).ends_with(".trnx"))
+    return;
+  for (OptionId id : {OPT_shape, OPT_dim, OPT_const_input, OPT_weights_links, OPT_target, OPT_lnc, OPT_logical_nc_config,
+                      OPT_O, OPT_optlevel, OPT_auto_cast, OPT_auto_cast_type})
+    if (has(id))
+      problem(llvm::formatv("option '{0}' is for models; '{1}' is compiled already", spelling(id), input).str());
 }
 
 bool CommandLine::reportProblems(llvm::StringRef program) const {

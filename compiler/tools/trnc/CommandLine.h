@@ -51,6 +51,11 @@ public:
   std::vector<NamedFile> namedFiles(OptionId id);
   /// `name=value` pairs (--dim, --shape).
   std::vector<std::pair<std::string, std::string>> pairs(OptionId id);
+  /// Records a usage problem when an output (-o, --save, --html, --perfetto) would overwrite the file `input`, whatever
+  /// its spelling, or another output; several saves may name one .npz file.
+  void protectFiles(const std::string &input);
+  /// Records a usage problem for each option of importing and compiling when `input` is an executable, which is compiled.
+  void refuseCompileOptions(const std::string &input);
   /// The single positional file; records a usage problem when there is none or more than one.
   std::string file();
 

@@ -113,7 +113,8 @@ int runCompile(CommandLine &line) {
       line.value(OPT_o, line.value(OPT_output, defaultOutput(file, dump ? "mlir" : "trnx")));
   if (llvm::StringRef(file).ends_with(".trnx"))
     line.problem("'" + file + "' is compiled already; 'trnc run' and 'trnc inspect' take it");
-  if (output == file)
+  line.protectFiles(file);
+  if (output == file) // by its default name
     line.problem("the output would overwrite the input '" + file + "'");
   if (line.reportProblems("trnc compile"))
     return kUsage;

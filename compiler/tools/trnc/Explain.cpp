@@ -11,6 +11,8 @@ int runExplain(CommandLine &line) {
   options.printPlans = true;
   std::string file = line.file();
   std::optional<Stage> start = startStage(line, file);
+  if (llvm::StringRef(file).ends_with(".trnx"))
+    line.problem("'" + file + "' is compiled already; 'trnc run' and 'trnc inspect' take it");
   if (line.reportProblems("trnc explain"))
     return kUsage;
   Compiler compiler(options);

@@ -10,6 +10,8 @@ int runProfile(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   std::string file = line.file();
   std::optional<Stage> start = startStage(line, file);
+  line.refuseCompileOptions(file);
+  line.protectFiles(file);
   if (line.reportProblems("trnc profile"))
     return kUsage;
   Built built;

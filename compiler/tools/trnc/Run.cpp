@@ -14,6 +14,8 @@ static std::string tensorLine(const rt::HostTensor &tensor) {
   std::string shape;
   for (int64_t dim : tensor.shape)
     shape += (shape.empty() ? "" : "x") + std::to_string(dim);
+  if (shape.empty())
+    shape = "scalar";
   std::string text = llvm::formatv("{0}: {1} {2}", tensor.name, rt::dataTypeName(tensor.type), shape).str();
   if (tensor.type != rt::DataType::Float32 || tensor.bytes.empty())
     return text;
@@ -39,6 +41,8 @@ int runRun(CommandLine &line) {
   std::optional<uint64_t> seed;
   if (line.has(OPT_random_inputs))
     seed = line.integer(OPT_random_inputs, 0, 0, INT64_MAX);
+  line.refuseCompileOptions(file);
+  line.protectFiles(file);
   if (line.reportProblems("trnc run"))
     return kUsage;
 

@@ -205,8 +205,14 @@ int runVerify(CommandLine &line) {
     line.problem("--layers takes ONNX models: only they have nodes with values in fp32");
   if (line.has(OPT_reference) && !layers)
     line.problem("option '--reference' is for --layers; give outputs with --expect NAME=@FILE.npz:member");
+  line.refuseCompileOptions(file);
+  line.protectFiles(file);
   if (line.reportProblems("trnc verify"))
     return kUsage;
+  if (line.has(OPT_data) && !llvm::sys::fs::is_directory(line.value(OPT_data))) {
+    printError("'" + line.value(OPT_data) + "': expected a folder with input_N.pb and output_N.pb");
+    return kBadInput;
+  }
 
   bool all = true;
   LayerReport report;
