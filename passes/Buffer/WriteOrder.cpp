@@ -157,10 +157,10 @@ private:
     Buffer &buffer = buffers[place->buffer];
     if (!buffer.writable)
       return refuse(op, "writes what it may only read");
-    // A reshape of a slice may have to be a copy.
+    // Dimensions of a slice may be apart: to collapse them may take a copy.
     for (auto [index, view] : llvm::enumerate(place->path))
-      if (index > 0 && !llvm::isa<tensor::ExtractSliceOp>(view))
-        return refuse(op, "writes through a reshaped slice");
+      if (index > 0 && llvm::isa<tensor::CollapseShapeOp>(view))
+        return refuse(op, "writes through a collapsed slice");
     if (overwritten(*place))
       return refuse(op, "writes a version that may be overwritten");
     noteOutside(destination, *place);
@@ -231,13 +231,24 @@ private:
     return box;
   }
 
+  /// Whether `op` collapses what the last view of `path` expanded.
+  static bool undoesLast(Operation *op, ArrayRef<Operation *> path) {
+    auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+    auto expand = path.empty() ? nullptr : dyn_cast<tensor::ExpandShapeOp>(path.back());
+    return collapse && expand && collapse.getReassociationIndices() == expand.getReassociationIndices() &&
+           collapse.getResultType() == expand.getSrcType();
+  }
+
   bool visitReshape(Operation *op) {
     Place *source = placeOf(op->getOperand(0));
     if (!source)
       return refuse(op, "expected an operand whose buffer is known");
     noteOutside(op->getOperand(0), *source);
     Place place = *source;
-    place.path.push_back(op);
+    if (undoesLast(op, place.path))
+      place.path.pop_back();
+    else
+      place.path.push_back(op);
     places[op->getResult(0)] = place;
     return true;
   }

@@ -7,6 +7,7 @@
 #include "passes/Select/Passes.h"
 #include "passes/Tile/Gather.h"
 #include "passes/Tile/Spaces.h"
+#include "passes/Tile/Structure.h"
 #include "passes/Tile/Structured.h"
 
 using namespace mlir;
@@ -130,14 +131,16 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
   }
 
   static LogicalResult selectFill(linalg::LinalgOp op) {
-    auto constant = op.getDpsInputs()[0].getDefiningOp<arith::ConstantOp>();
+    TypedAttr constant = scalarConstant(op.getDpsInputs()[0]);
     if (!constant)
       return op.emitOpError("cannot fill: expected a constant");
     double value = 0.0;
-    if (auto number = dyn_cast<FloatAttr>(constant.getValue()))
+    if (auto number = dyn_cast<FloatAttr>(constant))
       value = number.getValueAsDouble();
+    else if (auto number = cast<IntegerAttr>(constant); number.getType().isUnsignedInteger())
+      value = number.getValue().getZExtValue();
     else
-      value = cast<IntegerAttr>(constant.getValue()).getValue().getSExtValue();
+      value = number.getValue().getSExtValue();
     Value to = op.getDpsInits()[0];
     std::string reason;
     auto type = cast<MemRefType>(to.getType());

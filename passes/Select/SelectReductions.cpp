@@ -7,6 +7,7 @@
 // (ISA26 tensor_tensor), and ACT or DVE, whichever is free, multiplies.
 #include "passes/Select/BodySelector.h"
 #include "passes/Select/Passes.h"
+#include "passes/Tile/Structure.h"
 #include "passes/Tile/Structured.h"
 
 using namespace mlir;
@@ -44,10 +45,10 @@ std::optional<std::pair<isa::AluOp, Value>> combiner(linalg::LinalgOp op) {
 /// True when combining with the filled value changes nothing. -inf and the most negative finite value both start a
 /// maximum.
 bool isIdentityFill(linalg::FillOp fill, isa::AluOp alu) {
-  auto constant = fill.getInputs()[0].getDefiningOp<arith::ConstantOp>();
+  TypedAttr constant = scalarConstant(fill.getInputs()[0]);
   if (!constant)
     return false;
-  if (auto number = dyn_cast<FloatAttr>(constant.getValue())) {
+  if (auto number = dyn_cast<FloatAttr>(constant)) {
     const llvm::APFloat &value = number.getValue();
     bool isLargest = value.isInfinity() || value.isLargest();
     switch (alu) {
@@ -63,7 +64,7 @@ bool isIdentityFill(linalg::FillOp fill, isa::AluOp alu) {
       return false;
     }
   }
-  auto number = dyn_cast<IntegerAttr>(constant.getValue());
+  auto number = dyn_cast<IntegerAttr>(constant);
   if (!number)
     return false;
   const llvm::APInt &value = number.getValue();

@@ -245,18 +245,37 @@ private:
     return success();
   }
 
-  /// The windows of a tensor of `layout` where a piece of logical `sizes` at `offsets` lies.
-  SmallVector<Window> windowsAt(const FormStorage &storage, ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
-                                const Layout &layout) {
+  /// Lanes [0, lanes) of chunks [begin, begin + count) of a piece.
+  struct PieceChunks {
+    int64_t begin, count, lanes;
+  };
+
+  /// The chunks of a piece with `dims` of logical `sizes`: whole ones, and the last by itself when it has fewer lanes,
+  /// because what lies in the other lanes is not set.
+  static SmallVector<PieceChunks> chunksOf(ArrayRef<PhysicalDim> dims, ArrayRef<int64_t> sizes) {
+    if (dims.empty() || dims[0].role != Role::Lane || dims[0].logical < 0)
+      return {{0, 1, dims.empty() ? 1 : dims[0].extent}};
+    int64_t lanes = dims[0].extent, size = sizes[dims[0].logical], whole = size / lanes;
+    SmallVector<PieceChunks> chunks;
+    if (whole > 0)
+      chunks.push_back({0, whole, lanes});
+    if (size % lanes != 0)
+      chunks.push_back({whole, 1, size % lanes});
+    return chunks;
+  }
+
+  /// The windows where `chunks` of a piece of logical `sizes` at `offsets` lie in a tensor with `dims`. Dimensions of one
+  /// element have no physical dimension on chip.
+  static SmallVector<Window> windowsAt(ArrayRef<PhysicalDim> dims, ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
+                                       const PieceChunks &chunks, const Layout &layout) {
     SmallVector<Window> windows;
-    for (const PhysicalDim &dim : storage.dims) {
+    for (const PhysicalDim &dim : dims) {
       if (dim.role == Role::Lane) {
-        windows.push_back({0, dim.extent, false, 1});
+        windows.push_back({0, chunks.lanes, false, 1});
       } else if (dim.role == Role::Chunk) {
-        int64_t lanes = storage.dims[0].extent, count = (sizes[dim.logical] + lanes - 1) / lanes;
-        windows.push_back({offsets[dim.logical] / lanes, count, count == 1 && dim.extent != 1, 1});
+        windows.push_back({offsets[dim.logical] / dims[0].extent + chunks.begin, chunks.count, chunks.count == 1, 1});
       } else {
-        bool drop = layout.isOnChip() && sizes[dim.logical] == 1 && dim.extent != 1;
+        bool drop = layout.isOnChip() && sizes[dim.logical] == 1;
         windows.push_back({offsets[dim.logical], sizes[dim.logical], drop, 1});
       }
     }
@@ -294,18 +313,20 @@ private:
   }
 
   void place(Location loc, Value piece, ArrayRef<int64_t> offsets, FormStorage &storage, const Layout &layout) {
-    // Lanes that an uneven split leaves empty hold nothing to copy.
-    if (layout.isOnChip() && partitionSplit(shapeOf(piece), layout).isRagged())
-      return placeLanes(loc, piece, offsets, storage, layout, partitionSplit(shapeOf(piece), layout));
-    Value part = emitter.extract(loc, emitter.read(piece, layout));
-    SmallVector<Window> windows = windowsAt(storage, offsets, shapeOf(piece), layout);
-    Value destination = emitter.extract(loc, storage.region(), windows);
-    emitter.insert(loc, linalg::CopyOp::create(builder, loc, part, destination).getResult(0), storage, windows);
+    Laid source = emitter.read(piece, layout);
+    ArrayRef<int64_t> sizes = shapeOf(piece);
+    SmallVector<int64_t> origin(sizes.size(), 0);
+    for (const PieceChunks &chunks : chunksOf(source.dims, sizes)) {
+      Value part = emitter.extract(loc, source, windowsAt(source.dims, origin, sizes, chunks, layout));
+      SmallVector<Window> windows = windowsAt(storage.dims, offsets, sizes, chunks, layout);
+      Value destination = emitter.extract(loc, storage.region(), windows);
+      emitter.insert(loc, linalg::CopyOp::create(builder, loc, part, destination).getResult(0), storage, windows);
+    }
   }
 
   LogicalResult emitPad(tensor::PadOp pad, const LayoutCandidate &candidate) {
     const Layout &layout = candidate.result;
-    if (layout.isHbm() && isOnlyPlaced(pad))
+    if (isPlacedByReaders(pad))
       return success();
     const TensorForm *form = plan.form(pad.getSource(), layout);
     if (form && !form->halo.empty() && haloCovers(form->halo, pad)) {
@@ -328,22 +349,42 @@ private:
     return success();
   }
 
-  /// Whether all that reads `pad`, which lies in HBM, places its source in a concatenation there or loads it from there.
-  bool isOnlyPlaced(tensor::PadOp pad) const {
-    return isPlacedByConcats(pad) && llvm::all_of(pad->getUses(), [&](OpOperand &use) {
-             const LayoutCandidate *reader = plan.of(use.getOwner());
-             return reader && reader->operands[use.getOperandNumber()].isHbm();
-           });
-  }
-
   bool haloCovers(const Halo &halo, tensor::PadOp pad) const {
-    Attribute fill;
-    if (!matchPattern(pad.getConstantPaddingValue(), m_Constant(&fill)) || fill != halo.fill)
+    if (scalarConstant(pad.getConstantPaddingValue()) != halo.fill)
       return false;
     for (size_t dim = 0; dim < halo.low.size(); ++dim)
       if (halo.low[dim] < pad.getStaticLow()[dim] || halo.high[dim] < pad.getStaticHigh()[dim])
         return false;
     return true;
+  }
+
+  /// The value of every border of `concat`'s padded pieces, if it is one and a constant.
+  static TypedAttr commonBorder(tensor::ConcatOp concat) {
+    TypedAttr border;
+    for (Value input : concat.getInputs())
+      if (auto pad = input.getDefiningOp<tensor::PadOp>()) {
+        TypedAttr value = pad.getConstantPaddingValue() ? scalarConstant(pad.getConstantPaddingValue()) : nullptr;
+        if (!value || (border && border != value))
+          return nullptr;
+        border = value;
+      }
+    return border;
+  }
+
+  /// Whether only concatenations read `pad`, which is in HBM, and put its border and its source into their results. On
+  /// chip one border for the whole result is filled: partitions do not begin anywhere.
+  bool isPlacedByReaders(tensor::PadOp pad) const {
+    return plan.home(pad.getResult()).isHbm() && isPlacedByConcats(pad) && llvm::all_of(pad->getUses(), [&](OpOperand &use) {
+             const LayoutCandidate *reader = plan.of(use.getOwner());
+             return reader && reader->operands[use.getOperandNumber()].isHbm() &&
+                    (reader->result.isHbm() || commonBorder(cast<tensor::ConcatOp>(use.getOwner())));
+           });
+  }
+
+  /// The pad that makes `input` of a concatenation, if its border and its source are put into the result directly.
+  tensor::PadOp padPlacedHere(Value input) const {
+    auto pad = input.getDefiningOp<tensor::PadOp>();
+    return pad && isPlacedByReaders(pad) ? pad : nullptr;
   }
 
   LogicalResult emitConcat(tensor::ConcatOp concat, const LayoutCandidate &candidate) {
@@ -352,15 +393,17 @@ private:
     FormStorage *begun = emitter.storageOf(concat.getResult(), candidate.result);
     FormStorage &storage = begun ? *begun : emitter.define(concat.getResult(), candidate.result);
     SmallVector<int64_t> offsets(concat.getResultType().getRank(), 0);
-    bool filled = false;
+    bool places = llvm::any_of(concat.getInputs(), [&](Value input) { return padPlacedHere(input) != nullptr; });
+    TypedAttr border = begun || !places ? nullptr : commonBorder(concat);
+    if (border)
+      fillWhole(loc, materializeScalar(builder, loc, border), storage);
     for (auto [input, layout] : llvm::zip_equal(concat.getInputs(), candidate.operands)) {
       SmallVector<int64_t> at(offsets);
       Value piece = input;
-      auto pad = input.getDefiningOp<tensor::PadOp>();
-      if (pad && layout.isHbm() && plan.home(input).isHbm() && isOnlyPlaced(pad)) {
-        // Its border is filled once, for all pieces.
-        if (!std::exchange(filled, true))
-          fillWhole(loc, pad.getConstantPaddingValue(), storage);
+      if (auto pad = padPlacedHere(input)) {
+        if (!border)
+          fill(loc, pad.getConstantPaddingValue(), storage,
+               windowsAt(storage.dims, at, shapeOf(input), {0, 1, 1}, candidate.result));
         for (size_t dim = 0; dim < at.size(); ++dim)
           at[dim] += pad.getStaticLow()[dim];
         piece = pad.getSource();
@@ -387,9 +430,13 @@ private:
     return part.lanes != whole.lanes || part.isRagged() || offset % whole.lanes != 0;
   }
 
+  void fill(Location loc, Value value, FormStorage &storage, ArrayRef<Window> windows) {
+    Value part = emitter.extract(loc, storage.region(), windows);
+    emitter.insert(loc, linalg::FillOp::create(builder, loc, value, part).getResult(0), storage, windows);
+  }
+
   void fillWhole(Location loc, Value value, FormStorage &storage) {
-    Value filled = linalg::FillOp::create(builder, loc, value, emitter.extract(loc, storage.region())).getResult(0);
-    emitter.insert(loc, filled, storage, emitter.whole(storage.region()));
+    fill(loc, value, storage, emitter.whole(storage.region()));
   }
 
   /// Places a piece from HBM into lanes of a tensor on chip.

@@ -3,6 +3,7 @@
 // size static. Refuses to choose sizes: TilePlan does.
 #include "dialects/Trn/Target.h"
 #include "passes/Tile/SchedulePasses.h"
+#include "passes/Tile/Spaces.h"
 #include "passes/Tile/TilePlan.h"
 #include "passes/Tile/Structured.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -108,6 +109,72 @@ LogicalResult tileSteps(RewriterBase &rewriter, linalg::LinalgOp op, ArrayRef<in
   return success();
 }
 
+/// The loads from HBM that only `op` reads, beside it.
+SmallVector<OpOperand *> ownLoads(linalg::LinalgOp op) {
+  SmallVector<OpOperand *> loads;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto load = operand->get().getDefiningOp<linalg::CopyOp>();
+    if (load && load->hasOneUse() && load->getBlock() == op->getBlock() && isInHbm(load.getInputs()[0]))
+      loads.push_back(operand);
+  }
+  return loads;
+}
+
+/// Loads the operands of a contraction over many chunks part by part, inside a loop over the chunks, when all of them do
+/// take more than `limit` bytes per partition. Returns the contraction of one part.
+FailureOr<linalg::LinalgOp> streamOperands(RewriterBase &rewriter, linalg::LinalgOp op, int64_t limit) {
+  auto roles = contractionRoles(op);
+  SmallVector<OpOperand *> loads = ownLoads(op);
+  auto indexes = [&](unsigned loop, OpOperand *operand) {
+    return llvm::is_contained(op.getMatchingIndexingMap(operand).getResults(),
+                              getAffineDimExpr(loop, op->getContext()));
+  };
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), sizes(ranges.size(), 0);
+  auto loadedBytes = [&] {
+    int64_t bytes = 0;
+    for (OpOperand *operand : loads) {
+      int64_t part = freeBytes(cast<ShapedType>(operand->get().getType()));
+      for (unsigned loop : roles->reductions)
+        if (sizes[loop] != 0 && indexes(loop, operand))
+          part = part / ranges[loop] * sizes[loop];
+      bytes += part;
+    }
+    return bytes;
+  };
+  if (!roles || loadedBytes() <= limit)
+    return op;
+  for (unsigned loop : roles->reductions)
+    for (int64_t size = ranges[loop]; size > 1 && loadedBytes() > limit / 2;) {
+      if (llvm::none_of(loads, [&](OpOperand *operand) { return indexes(loop, operand); }))
+        break;
+      // An exact divisor: every part is the same operation.
+      do
+        --size;
+      while (ranges[loop] % size != 0);
+      sizes[loop] = size;
+    }
+  if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
+    return op;
+  llvm::SmallPtrSet<Operation *, 2> fused;
+  for (OpOperand *operand : loads)
+    fused.insert(operand->get().getDefiningOp());
+  scf::SCFTileAndFuseOptions options;
+  options.tilingOptions.setTileSizes(asSizes(rewriter, sizes));
+  options.setFusionControlFn([&](tensor::ExtractSliceOp, OpResult producer,
+                                 bool) -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+    if (!fused.contains(producer.getOwner()))
+      return std::nullopt;
+    return scf::SCFTileAndFuseOptions::ControlFnResult{};
+  });
+  rewriter.setInsertionPoint(op);
+  FailureOr<scf::SCFTileAndFuseResult> tiled =
+      scf::tileConsumerAndFuseProducersUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
+  if (failed(tiled))
+    return op.emitError("cannot be tiled into parts of its chunks");
+  rewriter.replaceOp(op, tiled->replacements.lookup(op->getResult(0)));
+  return cast<linalg::LinalgOp>(tiled->tiledAndFusedOps.front());
+}
+
 /// What the PE does per instruction: one block, chunk and tap of a contraction (the accumulator is carried by the loops),
 /// one pair of dimensions of a transpose.
 LogicalResult tileForPE(RewriterBase &rewriter, linalg::LinalgOp op) {
@@ -165,9 +232,11 @@ struct ApplySchedulePass : impl::ApplySchedulePassBase<ApplySchedulePass> {
       if (isWrittenByPE(op))
         byPE.push_back(op);
     });
-    for (linalg::LinalgOp op : byPE)
-      if (failed(tileForPE(rewriter, op)))
+    for (linalg::LinalgOp op : byPE) {
+      FailureOr<linalg::LinalgOp> part = streamOperands(rewriter, op, TileLimits(*device).streamBytes);
+      if (failed(part) || failed(tileForPE(rewriter, *part)))
         return signalPassFailure();
+    }
     if (failed(simplify(function)))
       return signalPassFailure();
     hoistInvariants(function);

@@ -258,7 +258,9 @@ private:
         continue;
       }
       AffineExpr expr = structure.maps[mapIndex].getResult(dim.logical);
-      int64_t iterator = llvm::isa<AffineDimExpr>(expr) ? cast<AffineDimExpr>(expr).getPosition() : -1;
+      int64_t iterator = -1;
+      if (auto alone = dyn_cast<AffineDimExpr>(expr))
+        iterator = alone.getPosition();
       auto range = loops.ranges.find(iterator);
       if (range != loops.ranges.end()) {
         const ChunkRange &chunks = range->second;
@@ -278,6 +280,9 @@ private:
       } else if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
         window = {constant.getValue(), 1, true, 1};
       } else {
+        // A window of which only one position is taken may leave elements unread.
+        if (iterator >= 0)
+          window.size = structure.extents[iterator];
         results.push_back(expr.replaceDims(loops.lane));
       }
       windows.push_back(window);
@@ -340,7 +345,7 @@ private:
       destination = tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
     if (candidate.form == Form::Map || candidate.form == Form::Gather)
       return destination;
-    Value init = arith::ConstantOp::create(builder, loc, structure.init);
+    Value init = materializeScalar(builder, loc, structure.init);
     return linalg::FillOp::create(builder, loc, init, destination).getResult(0);
   }
 
@@ -352,7 +357,7 @@ private:
       for (auto [oldArgument, newArgument] : llvm::zip_equal(oldBody->getArguments(), arguments))
         mapping.map(oldArgument, newArgument);
       if (candidate.form == Form::Map && structure.init)
-        mapping.map(oldBody->getArguments().back(), arith::ConstantOp::create(nested, nestedLoc, structure.init));
+        mapping.map(oldBody->getArguments().back(), materializeScalar(nested, nestedLoc, structure.init));
       for (Operation &op : *oldBody) {
         if (auto index = dyn_cast<linalg::IndexOp>(op))
           mapping.map(index.getResult(), emitIndex(nested, index, loops));

@@ -26,11 +26,21 @@ StringRef name(Group::Kind kind) {
 }
 
 bool isSunkIntoGroups(Operation *op) {
-  if (llvm::isa<tensor::ExtractSliceOp>(op) || (op->hasTrait<OpTrait::ConstantLike>() && op->getNumOperands() == 0 &&
-                                                !llvm::isa<RankedTensorType>(op->getResult(0).getType())))
+  bool isConstant = op->hasTrait<OpTrait::ConstantLike>() && op->getNumOperands() == 0;
+  // An unsigned constant is a signless one behind a cast.
+  if (isConstant || llvm::isa<UnrealizedConversionCastOp>(op))
+    return !llvm::isa<RankedTensorType>(op->getResult(0).getType());
+  if (llvm::isa<tensor::ExtractSliceOp>(op))
     return true;
-  // Reshapes on chip; reshapes in HBM are views that the caller can make.
-  return llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) && !isInHbm(op->getResult(0));
+  if (!llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return false;
+  // Reshapes on chip, and of what is written in parts; other reshapes in HBM are views that the caller can make.
+  auto isPartOfWriting = [](OpOperand &use) {
+    auto destination = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return llvm::isa<tensor::InsertSliceOp>(use.getOwner()) || (destination && destination.isDpsInit(&use));
+  };
+  return !isInHbm(op->getResult(0)) || op->getOperand(0).getDefiningOp<tensor::ExtractSliceOp>() ||
+         llvm::any_of(op->getUses(), isPartOfWriting);
 }
 
 /// The operation that writes into the destination of `fill` next: a border belongs to the tensor it surrounds.

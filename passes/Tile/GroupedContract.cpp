@@ -50,7 +50,8 @@ public:
                   isInHbm(op.getResult(0));
       if (!view &&
           !llvm::isa<ir::GetGlobalOp, memref::ExpandShapeOp, bufferization::ToTensorOp, tensor::EmptyOp, func::CallOp,
-                     func::ReturnOp, bufferization::MaterializeInDestinationOp, arith::ConstantOp>(op))
+                     func::ReturnOp, bufferization::MaterializeInDestinationOp, arith::ConstantOp,
+                     UnrealizedConversionCastOp>(op))
         breach(&op, rule) << "expected no '" << op.getName() << "' outside of groups";
       if (llvm::isa<tensor::EmptyOp>(op))
         verifyBorder(&op, op.getResult(0).getType());
@@ -82,15 +83,14 @@ private:
       if (auto structured = dyn_cast<linalg::LinalgOp>(op))
         verifyStructured(structured);
       else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-        verifySlice(&op, slice.getSource(), slice.getStaticOffsets(), slice.getStaticStrides(), slice.getDroppedDims());
+        verifySlice(&op, slice.getSource(), slice.getType(), slice);
       else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
-        verifySlice(&op, insertion.getDest(), insertion.getStaticOffsets(), insertion.getStaticStrides(),
-                    insertion.getDroppedDims());
+        verifySlice(&op, insertion.getDest(), insertion.getSourceType(), insertion);
       else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
         verifyReshape(&op, expand.getSrc(), expand.getReassociationIndices());
       else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
         verifyReshape(&op, collapse.getSrc(), collapse.getReassociationIndices());
-      else if (!llvm::isa<tensor::EmptyOp, arith::ConstantOp, func::ReturnOp>(op))
+      else if (!llvm::isa<tensor::EmptyOp, arith::ConstantOp, UnrealizedConversionCastOp, func::ReturnOp>(op))
         breach(&op, "G3") << "expected no '" << op.getName() << "' in a group";
     }
     Operation *terminator = function.getBody().front().getTerminator();
@@ -115,11 +115,13 @@ private:
     return value;
   }
 
-  void verifySlice(Operation *op, Value whole, ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides,
-                   const llvm::SmallBitVector &dropped) {
+  /// `part` is what the slice takes from `whole`, or puts into it.
+  void verifySlice(Operation *op, Value whole, RankedTensorType part, OffsetSizeAndStrideOpInterface slice) {
+    ArrayRef<int64_t> offsets = slice.getStaticOffsets(), strides = slice.getStaticStrides();
     if (!isOnChip(whole) || offsets.empty())
       return;
-    if (dropped.test(0))
+    // Of several dimensions with one element, which ones are dropped is not defined.
+    if (part.getRank() == 0 || part.getDimSize(0) != slice.getStaticSizes()[0])
       breach(op, "G5") << "expected dimension 0, the partition, to be kept";
     if (strides[0] == 1 && isMovedByDma(op))
       return;

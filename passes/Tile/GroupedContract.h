@@ -11,8 +11,8 @@ namespace trn {
 ///   G2  tensors at function borders have a space; those in SBUF have 1 to 128 partitions first
 ///   G3  a group holds structured operations, slices, reshapes, empty tensors and scalar constants only
 ///   G4  every result of a group is what was written into one of its arguments
-///   G5  on chip, a slice keeps dimension 0, from partition 0, 32, 64 or 96 on (a copy from HBM may write from any
-///       partition on); a reshape leaves it alone
+///   G5  on chip, a slice keeps dimension 0, from partition 0, 32, 64 or 96 on (a copy from
+///       HBM may write from any partition on); a reshape leaves it alone
 ///   G6  a contraction has the same reduction iterator first in both inputs, and first in its result a parallel one
 ///       that exactly one input has; maps and reductions have one iterator first in the result and in every on-chip
 ///       input of more than one element

@@ -208,7 +208,7 @@ FormStorage &LayoutEmitter::allocate(Value value, const Layout &layout) {
 
 /// Fills the elements around the tensor: everything at once if that takes no more instructions' time than the sides.
 void LayoutEmitter::fillBorder(Location loc, FormStorage &storage, const Halo &halo, const Layout &layout) {
-  Value fill = arith::ConstantOp::create(builder, loc, halo.fill);
+  Value fill = materializeScalar(builder, loc, halo.fill);
   RankedTensorType type = typeOf(storage.version());
   auto fillWindow = [&](ArrayRef<Window> windows) {
     Laid all{storage.version(), {}, SmallVector<int64_t>(windows.size(), 0)};

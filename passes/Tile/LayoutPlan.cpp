@@ -78,11 +78,10 @@ std::optional<Halo> haloOf(tensor::PadOp pad) {
   Halo halo;
   halo.low.assign(pad.getStaticLow().begin(), pad.getStaticLow().end());
   halo.high.assign(pad.getStaticHigh().begin(), pad.getStaticHigh().end());
-  Attribute fill;
   Value padding = pad.getConstantPaddingValue();
-  if (!padding || !matchPattern(padding, m_Constant(&fill)))
+  halo.fill = padding ? scalarConstant(padding) : nullptr;
+  if (halo.empty())
     return std::nullopt;
-  halo.fill = cast<TypedAttr>(fill);
   return halo;
 }
 } // namespace

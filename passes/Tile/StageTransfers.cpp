@@ -4,6 +4,8 @@
 #include "passes/Tile/SchedulePasses.h"
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -42,8 +44,10 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
       if (op.hasPureTensorSemantics())
         ops.push_back(op);
     });
+    foldBodies(ops);
     for (linalg::LinalgOp &op : ops)
       keepIdentityCopy(op);
+    llvm::erase_if(ops, [](linalg::LinalgOp op) { return !op; });
     SmallVector<linalg::LinalgOp> products;
     for (linalg::LinalgOp op : ops) {
       if (!computes(op))
@@ -127,13 +131,37 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
     generic.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
   }
 
+  /// A body that folds to its input is an identity: seen now, not when canonicalisation deletes it later.
+  void foldBodies(ArrayRef<linalg::LinalgOp> ops) {
+    SmallVector<Operation *> scalars;
+    for (linalg::LinalgOp op : ops)
+      if (llvm::isa<linalg::GenericOp>(op))
+        for (Operation &scalar : op.getBlock()->without_terminator())
+          scalars.push_back(&scalar);
+    RewritePatternSet patterns(&getContext());
+    for (RegisteredOperationName name : getContext().getRegisteredOperations())
+      if (name.getDialectNamespace() == arith::ArithDialect::getDialectNamespace() ||
+          name.getDialectNamespace() == math::MathDialect::getDialectNamespace())
+        name.getCanonicalizationPatterns(patterns, &getContext());
+    (void)applyOpPatternsGreedily(scalars, std::move(patterns));
+  }
+
   /// Canonicalisation deletes an identity generic even between two memories; a copy survives.
   static void keepIdentityCopy(linalg::LinalgOp &op) {
     auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
     if (!generic || !isIdentityCopy(generic))
       return;
+    Value source = generic.getDpsInputs()[0];
+    // Inside the group, between tensors in SBUF, there is nothing to copy.
+    if (source.getType() == generic.getResultTypes()[0] && !spaceOf(source) && source.getDefiningOp() &&
+        !isWrittenByPE(source.getDefiningOp())) {
+      generic->replaceAllUsesWith(ValueRange(source));
+      generic->erase();
+      op = linalg::LinalgOp();
+      return;
+    }
     OpBuilder builder(generic);
-    auto copy = linalg::CopyOp::create(builder, generic.getLoc(), generic.getDpsInputs()[0], generic.getDpsInits()[0]);
+    auto copy = linalg::CopyOp::create(builder, generic.getLoc(), source, generic.getDpsInits()[0]);
     generic->replaceAllUsesWith(copy->getResults());
     generic->erase();
     op = cast<linalg::LinalgOp>(copy.getOperation());

@@ -80,11 +80,30 @@ SmallVector<OpOperand *> gatheredTables(linalg::LinalgOp op) {
   return tables;
 }
 
+TypedAttr scalarConstant(Value value) {
+  Type type = value.getType();
+  if (auto cast = value.getDefiningOp<UnrealizedConversionCastOp>(); cast && cast.getNumOperands() == 1)
+    value = cast.getOperand(0);
+  TypedAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return nullptr;
+  if (auto integer = dyn_cast<IntegerAttr>(constant); integer && integer.getType() != type)
+    return type.isInteger(integer.getValue().getBitWidth()) ? IntegerAttr::get(type, integer.getValue()) : nullptr;
+  return constant;
+}
+
+Value materializeScalar(OpBuilder &builder, Location loc, TypedAttr value) {
+  auto integer = dyn_cast<IntegerAttr>(value);
+  if (!integer || !integer.getType().isUnsignedInteger())
+    return arith::ConstantOp::create(builder, loc, value);
+  Type signless = builder.getIntegerType(integer.getValue().getBitWidth());
+  Value constant = arith::ConstantOp::create(builder, loc, IntegerAttr::get(signless, integer.getValue()));
+  return UnrealizedConversionCastOp::create(builder, loc, value.getType(), constant).getResult(0);
+}
+
 TypedAttr splatOf(Value value) {
-  if (auto fill = value.getDefiningOp<linalg::FillOp>()) {
-    Attribute constant;
-    return matchPattern(fill.getInputs()[0], m_Constant(&constant)) ? dyn_cast<TypedAttr>(constant) : nullptr;
-  }
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return scalarConstant(fill.getInputs()[0]);
   DenseElementsAttr elements;
   if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
     return elements.getSplatValue<TypedAttr>();
@@ -161,7 +180,7 @@ std::optional<Structure> Structure::get(linalg::LinalgOp op, std::string *reason
   bool reduces = llvm::any_of(structure.iterators(), [&](int64_t i) { return structure.isReduction(i); });
   bool accumulates = op.getNumReductionLoops() > 0;
   structure.kind = accumulates && isMultiplyAdd(op) ? Kind::Contraction : reduces ? Kind::Reduction : Kind::Map;
-  if (accumulates) {
+  if (accumulates || !op.getBlock()->getArguments().back().use_empty()) {
     structure.init = splatOf(op.getDpsInits()[0]);
     if (!structure.init)
       return refuse("expected a reduction that starts from a constant");

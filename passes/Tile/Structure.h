@@ -59,6 +59,12 @@ bool isShapeOnly(mlir::linalg::LinalgOp op, unsigned index);
 /// The tensors that the body of `op` extracts single elements from, as operands of those extractions.
 llvm::SmallVector<mlir::OpOperand *> gatheredTables(mlir::linalg::LinalgOp op);
 
+/// The constant that `value` is, in its own type: unsigned ones are signless constants behind a cast.
+mlir::TypedAttr scalarConstant(mlir::Value value);
+
+/// A value that is the constant: what `scalarConstant` reads back.
+mlir::Value materializeScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::TypedAttr value);
+
 /// The scalar constant with which `value` is filled (a linalg.fill or a splat), if it is.
 mlir::TypedAttr splatOf(mlir::Value value);
 

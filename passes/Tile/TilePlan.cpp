@@ -1,7 +1,8 @@
 //===- TilePlan.cpp - tiles and loop order of a group ------------------===//
 // Owns the planning rules. A nest is either a *bank nest* (its tile is one PSUM bank: contractions or partition
 // transposes with the chain of maps that empties the bank) or a *row nest* (maps and reductions over SBUF, tiled over the
-// loops that all of them share, so that nothing is computed twice).
+// loops that all of them share, so that nothing is computed twice). Where the rows of a reduction are too long for SBUF,
+// it is the root of a nest of its own that runs over parts of its row, the partial result carried from one to the next.
 #include "passes/Tile/TilePlan.h"
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
@@ -196,6 +197,15 @@ public:
     return nest;
   }
 
+  /// A load or an initial value that no nest takes: one instruction, or as few as its elements allow.
+  TileNest planTransfer(linalg::LinalgOp root) {
+    NestBuilder builder(root);
+    TileNest nest = start(builder);
+    nest.reason = "elements of one instruction";
+    cutParallelLoops(nest, limits.instructionElements);
+    return nest;
+  }
+
 private:
   TileNest planNest(linalg::LinalgOp root, const llvm::DenseSet<Operation *> &taken) {
     NestBuilder builder(root);
@@ -210,7 +220,76 @@ private:
         return free(op) && !isDrain(op) && (isMapLike(op) || classify(op) == StructuredKind::Reduction);
       });
     }
-    return planRowNest(builder);
+    TileNest nest = planRowNest(builder);
+    if (!needsParts(nest, builder))
+      return nest;
+    bool reduces = llvm::any_of(llvm::drop_begin(builder.members), [](Operation *member) {
+      return classify(member) == StructuredKind::Reduction;
+    });
+    if (reduces) {
+      builder = NestBuilder(root);
+      builder.grow([&](linalg::LinalgOp op) { return free(op) && !isDrain(op) && isMapLike(op); });
+      nest = planRowNest(builder);
+    }
+    if (classify(root) == StructuredKind::Reduction && needsParts(nest, builder))
+      reduceInParts(nest, builder);
+    return nest;
+  }
+
+  /// Elements per partition that one step of `nest` runs `member` over.
+  static int64_t stepElements(const TileNest &nest, NestBuilder &builder, Operation *member) {
+    auto op = cast<linalg::LinalgOp>(member);
+    const LoopMap &loops = builder.loopsOf.find(member)->second;
+    int64_t elements = 1;
+    for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
+      if (!isPartitionLoop(op, loop))
+        elements *= loops[loop] >= 0 && nest.tileSizes[loops[loop]] != 0 ? std::min(range, nest.tileSizes[loops[loop]])
+                                                                         : range;
+    return elements;
+  }
+
+  /// Whether one step is more than an instruction takes, or loads and makes more than SBUF has room for.
+  bool needsParts(const TileNest &nest, NestBuilder &builder) {
+    int64_t bytes = 0;
+    for (Operation *member : builder.members) {
+      auto op = cast<linalg::LinalgOp>(member);
+      int64_t elements = stepElements(nest, builder, member);
+      if (elements > limits.instructionElements && classify(member) == StructuredKind::Reduction)
+        return true;
+      if (member != nest.root && classify(member) != StructuredKind::Reduction)
+        bytes += elements * elementSizeInBytes(getElementTypeOrSelf(member->getResult(0).getType()));
+      for (OpOperand *operand : op.getDpsInputOperands()) {
+        Operation *load = operand->get().getDefiningOp();
+        if (load && isLoad(load) && builder.isUsedHereOnly(load))
+          bytes += loadTileBytes(load, nest, builder).first;
+      }
+    }
+    return bytes > limits.streamBytes;
+  }
+
+  /// Cuts the reduction loops of the root, outermost first, until one step is an ordinary tile.
+  void reduceInParts(TileNest &nest, NestBuilder &builder) {
+    linalg::LinalgOp root = nest.root;
+    auto iterators = root.getIteratorTypesArray();
+    SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+    int64_t limit = builder.members.size() == 1 ? limits.loneElements : limits.mapElements;
+    int64_t elements = stepElements(nest, builder, root);
+    for (int64_t loop = 0, e = root.getNumLoops(); loop != e && elements > limit; ++loop) {
+      if (iterators[loop] != utils::IteratorType::reduction || ranges[loop] == 1)
+        continue;
+      int64_t inner = elements / ranges[loop];
+      int64_t tile = inner >= limit ? 1 : balancedTile(ranges[loop], limit / inner);
+      nest.tileSizes[loop] = tile;
+      elements = inner * tile;
+    }
+    // The partial results of a row stay in place while its parts are read.
+    SmallVector<int64_t> order;
+    for (auto type : {utils::IteratorType::parallel, utils::IteratorType::reduction})
+      llvm::copy_if(nest.order, std::back_inserter(order), [&](int64_t loop) { return iterators[loop] == type; });
+    nest.order = order;
+    nest.reason = "parts of a row";
+    nest.fused.clear();
+    finish(nest, builder);
   }
 
   /// Bytes per partition that one tile of a stored root writes.
@@ -270,15 +349,14 @@ private:
     for (auto [loop, range] : llvm::enumerate(ranges))
       if (loops[loop] >= 0 && nest.tileSizes[loops[loop]] != 0)
         range = std::min(range, nest.tileSizes[loops[loop]]);
+    SmallVector<AffineExpr> lastIndices = llvm::map_to_vector(
+        ranges, [&](int64_t range) { return getAffineConstantExpr(range - 1, load->getContext()); });
     int64_t elements = 1, run = 1;
     bool gap = false;
     for (unsigned dim = map.getNumResults() - 1; dim >= 1; --dim) {
-      int64_t extent = 1;
-      map.getResult(dim).walk([&](AffineExpr expr) {
-        if (auto iterator = dyn_cast<AffineDimExpr>(expr))
-          extent = std::max<int64_t>(extent, ranges[iterator.getPosition()]);
-      });
-      extent = std::min(extent, type.getDimSize(dim));
+      // From index 0 to the last one that the tile reads: windows overlap and have steps.
+      auto last = dyn_cast<AffineConstantExpr>(map.getResult(dim).replaceDims(lastIndices));
+      int64_t extent = std::min(last ? last.getValue() + 1 : type.getDimSize(dim), type.getDimSize(dim));
       elements *= extent;
       run *= gap ? 1 : extent;
       gap |= extent != type.getDimSize(dim);
@@ -335,6 +413,7 @@ private:
     }
     for (auto [loop, tile] : llvm::enumerate(tiles))
       nest.tileSizes[loop] = tile < ranges[loop] ? tile : 0;
+    shrinkColumns(nest, builder, columnLoops);
     orderBankNest(nest, builder, blockLoops, columnLoops);
     finish(nest, builder);
     return nest;
@@ -379,6 +458,40 @@ private:
       if (isIndexedBy(op, &op->getOpOperand(roles->stationary), block))
         bytes = llvm::divideCeil(bytes, ranges[block]);
     return std::max<int64_t>(1, limits.residentLoadBytes / std::max<int64_t>(1, bytes));
+  }
+
+  /// Bytes per partition that one step of `nest` has loaded for the PE, at least: tile-apply-schedule loads an operand
+  /// part by part along reductions that index a dimension of it alone.
+  int64_t loadedBytes(const TileNest &nest, NestBuilder &builder) {
+    int64_t bytes = 0;
+    for (Operation *member : builder.members) {
+      auto op = cast<linalg::LinalgOp>(member);
+      auto roles = contractionRoles(op);
+      for (OpOperand *operand : roles ? op.getDpsInputOperands() : SmallVector<OpOperand *>()) {
+        Operation *load = operand->get().getDefiningOp();
+        if (!load || !isLoad(load) || !builder.isUsedHereOnly(load))
+          continue;
+        int64_t part = loadTileBytes(load, nest, builder).first;
+        for (unsigned loop : roles->reductions)
+          if (llvm::is_contained(op.getMatchingIndexingMap(operand).getResults(),
+                                 getAffineDimExpr(loop, op->getContext())))
+            part /= op.getStaticLoopRanges()[loop];
+        bytes += part;
+      }
+    }
+    return bytes;
+  }
+
+  /// A window reads more columns than it makes: fewer of them at a time, outermost first, until their load fits.
+  void shrinkColumns(TileNest &nest, NestBuilder &builder, const llvm::SmallDenseSet<int64_t> &columnLoops) {
+    SmallVector<int64_t> ranges = builder.root.getStaticLoopRanges();
+    for (int64_t loop = 0, e = ranges.size(); loop != e; ++loop)
+      for (int64_t tile = nest.tileSizes[loop] == 0 ? ranges[loop] : nest.tileSizes[loop];
+           columnLoops.contains(loop) && tile > 1 && loadedBytes(nest, builder) > limits.streamBytes;) {
+        tile = balancedTile(ranges[loop], tile / 2);
+        nest.tileSizes[loop] = tile;
+        nest.reason = "what a load has room for";
+      }
   }
 
   /// Parallel loops of a PE operation that take one step per tile, and those that fill the bank (outermost first).
@@ -501,6 +614,22 @@ private:
     return nest;
   }
 
+  /// Cuts the parallel loops of the root, outermost first, until one step has at most `limit` elements per partition.
+  static void cutParallelLoops(TileNest &nest, int64_t limit) {
+    linalg::LinalgOp root = nest.root;
+    int64_t elements = 1;
+    SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+    for (auto [loop, range] : llvm::enumerate(ranges))
+      elements *= isPartitionLoop(root, loop) ? 1 : range;
+    for (auto [loop, range] : llvm::enumerate(ranges)) {
+      if (isPartitionLoop(root, loop) || range == 1 || elements <= limit)
+        continue;
+      int64_t inner = elements / range;
+      nest.tileSizes[loop] = inner >= limit ? 1 : balancedTile(range, limit / inner);
+      elements = inner * nest.tileSizes[loop];
+    }
+  }
+
   static bool isPartitionLoop(linalg::LinalgOp op, int64_t loop) {
     auto partition = iteratorOfDim(op, op.getDpsInitOperand(0), 0);
     return partition && *partition == loop;
@@ -524,13 +653,20 @@ const TilePlan &TilePlanAnalysis::planFor(const isa::DeviceInfo &device) {
       auto root = dyn_cast<linalg::LinalgOp>(op);
       if (!root || !root.hasPureTensorSemantics() || root.getNumDpsInits() != 1 || taken.contains(root))
         continue;
-      // Initial values and loads follow their user; those left over at the end are one operation each.
+      // Initial values and loads follow their user, or are planned by themselves below.
       if (llvm::isa<linalg::FillOp>(root) || isLoad(root) || isWrittenByPE(root))
         continue;
       TileNest nest = planner.plan(root, taken);
       taken.insert(root);
       taken.insert(nest.fused.begin(), nest.fused.end());
       if (nest.isTiled())
+        result.nests.push_back(std::move(nest));
+    }
+    for (Operation &op : *block) {
+      bool isInit = llvm::isa<linalg::FillOp>(op) && !isInHbm(op.getOperand(1));
+      if (taken.contains(&op) || !(isInit || isLoad(&op)))
+        continue;
+      if (TileNest nest = planner.planTransfer(cast<linalg::LinalgOp>(op)); nest.isTiled())
         result.nests.push_back(std::move(nest));
     }
   });

@@ -43,6 +43,9 @@ struct TileLimits {
   int64_t residentLoadBytes = 16384; // per partition: a load below this is done once, before the loops
   int64_t residentStoreBytes = 65536; // per partition: a tensor above this is stored by tiles, however short their rows
   int64_t efficientRowBytes = 2048; // per partition: DMA rows shorter than this waste bandwidth
+  int64_t streamBytes = 65536;      // per partition: loads and temporaries of one step of a row nest, a third of SBUF, so
+                                    // that the next step's load fits beside it; above, reductions run in parts
+  int64_t instructionElements = 32768; // per partition: counts of access patterns have 16 bits (A2)
 };
 
 /// The cached analysis: the plan of a function, made for the device that is asked for first.
