@@ -114,6 +114,17 @@ static bool isPureMovement(linalg::LinalgOp op) {
   return body->getTerminator()->getOperand(0) == body->getArgument(0);
 }
 
+/// Whether every step of the loops but that on the partitions reads another element: repeating elements, DMA would move
+/// them one by one, where an engine on chip reads them with a stride of 0.
+static bool repeatsOnlyPartitions(linalg::LinalgOp op) {
+  OpOperand *input = op.getDpsInputOperand(0);
+  auto partition = iteratorOfDim(op, op.getDpsInitOperand(0), 0);
+  for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (range != 1 && loop != partition && !isIndexedBy(op, input, loop))
+      return false;
+  return true;
+}
+
 static bool touchesHbm(Operation *op) {
   return llvm::any_of(op->getOperands(), [](Value operand) { return isInHbm(operand); });
 }
@@ -138,7 +149,8 @@ StructuredKind classify(Operation *op) {
   if (contractionRoles(structured))
     return StructuredKind::Contraction;
   if (structured.getNumReductionLoops() == 0)
-    return touchesHbm(op) && isPureMovement(structured) ? StructuredKind::Copy : StructuredKind::Map;
+    return touchesHbm(op) && isPureMovement(structured) && repeatsOnlyPartitions(structured) ? StructuredKind::Copy
+                                                                                             : StructuredKind::Map;
   if (structured.getNumDpsInits() == 1) {
     auto rows = iteratorOfDim(structured, structured.getDpsInitOperand(0), 0);
     if (rows && structured.getIteratorTypesArray()[*rows] == utils::IteratorType::parallel)

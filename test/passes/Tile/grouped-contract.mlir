@@ -54,6 +54,16 @@ func.func private @start_partition(%x: tensor<128x4xf32, #trn.sbuf>) {
 
 // -----
 
+// One partition stays one, whichever of its dimensions of one element is said to go; a partition of many does not.
+func.func private @one_partition(%x: tensor<1x7x4xf32, #trn.sbuf>, %d: tensor<4x4xf32, #trn.sbuf>) {
+  %s = tensor.extract_slice %x[0, 0, 0] [1, 1, 4] [1, 1, 1] : tensor<1x7x4xf32, #trn.sbuf> to tensor<1x4xf32, #trn.sbuf>
+  // expected-error@+1 {{stage grouped, G5: expected dimension 0, the partition, to be kept}}
+  %t = tensor.extract_slice %d[0, 0] [1, 4] [1, 1] : tensor<4x4xf32, #trn.sbuf> to tensor<4xf32, #trn.sbuf>
+  return
+}
+
+// -----
+
 // Copies may begin anywhere: DMA carries them where an engine cannot.
 func.func private @moved(%x: tensor<128x4xf32, #trn.sbuf>, %d: tensor<128x4xf32, #trn.sbuf>) -> tensor<128x4xf32, #trn.sbuf> {
   %s = tensor.extract_slice %x[16, 0] [64, 4] [1, 1] : tensor<128x4xf32, #trn.sbuf> to tensor<64x4xf32, #trn.sbuf>

@@ -81,3 +81,30 @@ func.func private @spread(%x: tensor<125x8xf32, #trn.sbuf>, %m: tensor<1xf32, #t
   } -> tensor<125x8xf32, #trn.sbuf>
   return %r : tensor<125x8xf32, #trn.sbuf>
 }
+
+// -----
+
+// Elements that repeat are loaded once and repeated on chip: DMA would move each of them by a packet of its own. What
+// repeats for the partitions only is one transfer.
+// CHECK-LABEL: func private @repeated
+// CHECK:         %[[L:.*]] = linalg.copy ins(%arg0 : tensor<24x40xf32, #trn.hbm>)
+// CHECK:         linalg.generic {{.*}} ins(%[[L]] : tensor<24x40xf32>) outs(%arg1 : tensor<24x40x2xf32, #trn.sbuf>)
+func.func private @repeated(%x: tensor<24x40xf32, #trn.hbm>, %d: tensor<24x40x2xf32, #trn.sbuf>) -> tensor<24x40x2xf32, #trn.sbuf> {
+  %r = linalg.generic {indexing_maps = [affine_map<(p, x, r) -> (p, x)>, affine_map<(p, x, r) -> (p, x, r)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<24x40xf32, #trn.hbm>) outs(%d : tensor<24x40x2xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<24x40x2xf32, #trn.sbuf>
+  return %r : tensor<24x40x2xf32, #trn.sbuf>
+}
+
+// CHECK-LABEL: func private @to_partitions
+// CHECK-NEXT:    linalg.generic {{.*}} ins(%arg0 : tensor<40xf32, #trn.hbm>) outs(%arg1 : tensor<24x40xf32, #trn.sbuf>)
+func.func private @to_partitions(%x: tensor<40xf32, #trn.hbm>, %d: tensor<24x40xf32, #trn.sbuf>) -> tensor<24x40xf32, #trn.sbuf> {
+  %r = linalg.generic {indexing_maps = [affine_map<(p, x) -> (x)>, affine_map<(p, x) -> (p, x)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<40xf32, #trn.hbm>) outs(%d : tensor<24x40xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<24x40xf32, #trn.sbuf>
+  return %r : tensor<24x40xf32, #trn.sbuf>
+}
