@@ -263,7 +263,8 @@ private:
                      : i == 0     ? Type(builder.getI64Type())
                                   : Type(builder.getI1Type());
       // Sizes may change from step to step, whatever the file says.
-      values[input.name()] = block.addArgument(UnrankedTensorType::get(element), loc);
+      Type type = TensorType::isValidElementType(element) ? Type(UnrankedTensorType::get(element)) : element;
+      values[input.name()] = block.addArgument(type, loc);
       own[input.name()] = true;
     }
     for (const auto &tensor : body.initializer()) {
@@ -341,6 +342,9 @@ private:
 
   /// The declared type is a promise of the file: its element type must hold. Declared sizes are often stale.
   void checkOutput(const ::onnx::ValueInfoProto &output, Value value) {
+    if (!llvm::isa<TensorType>(value.getType()))
+      return add(Kind::Unsupported, "output '" + output.name() + "' is not a tensor",
+                 "export the model with plain tensors");
     if (!output.has_type() || (output.type().has_tensor_type() && output.type().tensor_type().elem_type() == 0))
       return;
     if (!output.type().has_tensor_type())

@@ -359,9 +359,14 @@ Value NodeImporter::createSimple(StringRef name, ArrayRef<Value> values, ArrayRe
   for (auto [i, value] : llvm::enumerate(values))
     if (value)
       groups[i].push_back(value);
-  Operation *op = create(*target, groups, given, {true});
+  // Optional results are absent.
+  SmallVector<bool> results(target->resultSegments ? target->results.size() : 1, false);
+  results.front() = true;
+  Operation *op = create(*target, groups, given, results);
   return op ? op->getResult(0) : Value();
 }
+
+Value NodeImporter::constant(ElementsAttr value) { return trn::onnx::WeightOp::create(builder, loc, value); }
 
 LogicalResult NodeImporter::buildDefault() {
   SmallVector<bool> results;

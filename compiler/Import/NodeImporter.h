@@ -45,6 +45,8 @@ public:
   /// `create` for an operator with single operands and one result.
   mlir::Value createSimple(llvm::StringRef op, llvm::ArrayRef<mlir::Value> operands,
                            llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  /// A constant.
+  mlir::Value constant(mlir::ElementsAttr value);
   /// Defines an output of the node, if the node names it.
   mlir::LogicalResult define(mlir::Value value, size_t output = 0);
   /// Whether the node names an output, and its value (null when it is not named or not defined yet).

@@ -6,6 +6,7 @@
 #include "compiler/Import/NodeImporter.h"
 
 #include "compiler/Import/ModelFile.h"
+#include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -108,6 +109,19 @@ LogicalResult upgrade::castLikeToCast(NodeImporter &node) {
   NamedAttrList attributes = node.attributes;
   attributes.set("to", TypeAttr::get(getElementTypeOrSelf(node.operands[1][0].getType())));
   return node.define(node.createSimple("Cast", {node.operands[0][0]}, attributes));
+}
+
+/// An optional that has an element is that element.
+LogicalResult upgrade::optionalIsElement(NodeImporter &node) {
+  if (node.operands[0].empty())
+    return node.problem(Kind::Unsupported, "an optional without an element is not supported",
+                        "export the model with plain tensors");
+  return node.define(node.operands[0][0]);
+}
+LogicalResult upgrade::optionalHasElement(NodeImporter &node) {
+  auto type = RankedTensorType::get({}, node.builder.getI1Type());
+  auto value = DenseElementsAttr::get(type, !node.operands[0].empty());
+  return node.define(trn::onnx::WeightOp::create(node.builder, node.location(), value));
 }
 
 /// Version 1 of Selu rounds its constants to four decimals.

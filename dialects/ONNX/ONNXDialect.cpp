@@ -9,11 +9,15 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace trn::onnx;
 
 #include "dialects/ONNX/ONNXDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/ONNX/ONNXTypes.cpp.inc"
 
 void ONNXDialect::initialize() {
   registerWeightOps();
@@ -29,6 +33,12 @@ void ONNXDialect::initialize() {
   registerRecurrentOps();
   registerCompositeOps();
   registerControlOps();
+  registerSequenceOps();
+  registerMicrosoftOps();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/ONNX/ONNXTypes.cpp.inc"
+      >();
 }
 
 Operation *ONNXDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

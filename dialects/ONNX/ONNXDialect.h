@@ -27,3 +27,6 @@ public:
 } // namespace trn::onnx
 
 #include "dialects/ONNX/ONNXDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/ONNX/ONNXTypes.h.inc"

@@ -1,8 +1,8 @@
 //===- DecomposeAttention.cpp - the attention family by other operators ---===//
 //
-// Owns what Attention, RotaryEmbedding, LinearAttention, CausalConvWithState, TensorScatter and SwiGLU mean. Query
-// heads that share a key head are rows of one product, so that keys and values are never repeated. Masks that depend on
-// positions only are constants. Refuses (leaves in place) recurrences and writes longer than asked for.
+// Owns what Attention, RotaryEmbedding, LinearAttention, CausalConvWithState, TensorScatter, SwiGLU and AffineGrid
+// mean. Query heads that share a key head are rows of one product, so that keys and values are never repeated. Masks
+// that depend on positions only are constants. Refuses (leaves in place) recurrences and writes longer than asked for.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Weights/Constant.h"
@@ -378,10 +378,54 @@ struct DecomposeSwiGLU : OpRewritePattern<SwiGLUOp> {
   }
 };
 
+//===----------------------------------------------------------------------===//
+// AffineGrid
+//===----------------------------------------------------------------------===//
+
+/// One product of the maps with the constant positions of all pixels, in homogeneous coordinates.
+struct DecomposeAffineGrid : OpRewritePattern<AffineGridOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AffineGridOp op, PatternRewriter &b) const override {
+    if (!op.getSize())
+      return failure();
+    GraphWriter write(b, op.getLoc());
+    ArrayRef<int64_t> sizes = op.getSize()->drop_front(2);
+    int64_t rank = sizes.size(), count = 1;
+    for (int64_t size : sizes)
+      count *= size;
+    Type element = typeOf(op.getTheta()).getElementType();
+    unsigned width = elementBytes(element);
+    std::vector<char> positions(size_t(count) * (rank + 1) * width);
+    for (int64_t i = 0; i < count; ++i) {
+      // The innermost dimension comes first: x, y, z, 1.
+      int64_t rest = i;
+      for (int64_t j = 0; j <= rank; ++j) {
+        double value = 1;
+        if (j < rank) {
+          int64_t size = sizes[rank - 1 - j];
+          value = coordinate(rest % size, size, op.getAlignCorners());
+          rest /= size;
+        }
+        writeReal(element, value, positions.data() + (j * count + i) * width);
+      }
+    }
+    Value pixels = write.constant(makeConstant(RankedTensorType::get({rank + 1, count}, element), positions));
+    Value grid = write.transpose(write.matMul(op.getTheta(), pixels), {0, 2, 1});
+    b.replaceOp(op, write.reshape(grid, typeOf(op.getGrid()).getShape()));
+    return success();
+  }
+
+  static double coordinate(int64_t i, int64_t size, bool alignCorners) {
+    if (alignCorners)
+      return size > 1 ? -1 + 2.0 * double(i) / double(size - 1) : -1;
+    return -1 + (2.0 * double(i) + 1) / double(size);
+  }
+};
+
 } // namespace
 
 void trn::populateAttentionPatterns(RewritePatternSet &patterns, int64_t maxSteps) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<DecomposeAttention, DecomposeRotary, DecomposeCausalConv, DecomposeSwiGLU>(context);
+  patterns.add<DecomposeAffineGrid, DecomposeAttention, DecomposeRotary, DecomposeCausalConv, DecomposeSwiGLU>(context);
   patterns.add<UnrollLinearAttention, DecomposeTensorScatter>(context, maxSteps);
 }

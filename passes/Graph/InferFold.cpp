@@ -13,6 +13,7 @@
 #include "dialects/Trn/TrnDialect.h"
 #include "passes/Graph/ConstantFolder.h"
 #include "passes/Graph/ControlFlow.h"
+#include "passes/Graph/Sequences.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -111,7 +112,7 @@ private:
       return false;
     }
     changed |= inference.commit();
-    if (isControlFlow(op))
+    if (isControlFlow(op) || isSequence(op))
       return resolve(op, /*atRunTime=*/false) || changed;
     SmallVector<ElementsAttr> values = foldConstants(op, maxElements);
     if (values.empty())
@@ -125,7 +126,8 @@ private:
 
   /// Resolves an operation with bodies; true when it is gone.
   bool resolve(Operation *op, bool atRunTime) {
-    switch (resolveControlFlow(op, atRunTime, [this](Operation *written) { visit(written); })) {
+    auto visitWritten = [this](Operation *written) { visit(written); };
+    switch (isSequence(op) ? resolveSequence(op, atRunTime) : resolveControlFlow(op, atRunTime, visitWritten)) {
     case Resolution::NotYet:
       return false;
     case Resolution::Resolved:
@@ -140,7 +142,7 @@ private:
   /// The first operation that only the run decides; what follows it is inferred before the next one is looked at.
   bool resolveAtRunTime() {
     for (Operation &op : llvm::make_early_inc_range(function.front()))
-      if (isControlFlow(&op) && resolve(&op, /*atRunTime=*/true))
+      if ((isControlFlow(&op) || isSequence(&op)) && resolve(&op, /*atRunTime=*/true))
         return true;
     return false;
   }

@@ -77,6 +77,23 @@ def bodies_of(node):
     return [attribute.g for attribute in node.attribute if attribute.HasField("g")]
 
 
+def with_definition(node):
+    """A node, and the nodes of the function by which the standard defines its operator, under names of their own."""
+    yield node
+    if node.domain or not onnx.defs.has(node.op_type) or not onnx.defs.get_schema(node.op_type).has_function:
+        return
+    body = onnx.defs.get_schema(node.op_type).function_body
+    names = dict(zip(body.input, node.input), **dict(zip(body.output, node.output)))
+    for inner in all_nodes(body):
+        part = onnx.NodeProto()
+        part.CopyFrom(inner)
+        for list_of_names in (part.input, part.output):
+            for i, name in enumerate(list_of_names):
+                if name:
+                    list_of_names[i] = names.get(name, f"{node.output[0]}/{name}")
+        yield part
+
+
 def all_nodes(graph):
     """The nodes of a graph and of the bodies in it."""
     for node in graph.node:
@@ -152,7 +169,7 @@ class Case:
         from there through the nodes of the graph, but not through Shape and Size, whose results are known while
         compiling; only values of rank 0 and 1 can be shape operands.
         """
-        nodes = list(all_nodes(self.model.graph))
+        nodes = [part for node in all_nodes(self.model.graph) for part in with_definition(node)]
         producer = {name: node for node in nodes for name in node.output if name}
         small = {value.name for value in self.inputs
                  if value.type.HasField("tensor_type") and len(value.type.tensor_type.shape.dim) <= 1}

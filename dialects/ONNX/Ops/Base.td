@@ -10,6 +10,7 @@
 #define TRN_DIALECTS_ONNX_OPS_BASE
 
 include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -25,6 +26,7 @@ def ONNX_Dialect : Dialect {
     The node's name is the location.
   }];
   let hasConstantMaterializer = 1;
+  let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
     void registerWeightOps();
     void registerElementwiseOps();
@@ -39,6 +41,8 @@ def ONNX_Dialect : Dialect {
     void registerRecurrentOps();
     void registerCompositeOps();
     void registerControlOps();
+    void registerSequenceOps();
+    void registerMicrosoftOps();
   }];
 }
 
@@ -47,6 +51,13 @@ def ONNX_Dialect : Dialect {
 //===----------------------------------------------------------------------===//
 
 def ONNX_Tensor : TensorOf<[AnyType]>;
+/// A list of tensors of one element type, which exists while compiling only.
+def ONNX_Sequence : TypeDef<ONNX_Dialect, "Sequence"> {
+  let mnemonic = "seq";
+  let summary = "a list of tensors, known while compiling";
+  let parameters = (ins "::mlir::Type":$element);
+  let assemblyFormat = "`<` $element `>`";
+}
 def ONNX_Float : AnyTypeOf<[F16, BF16, F32, F64]>;
 def ONNX_FloatTensor : TensorOf<[ONNX_Float]>;
 /// Signed integers are signless in MLIR, unsigned ones are `ui8` … `ui64`.

@@ -70,6 +70,16 @@ def ONNX_SwiGLUOp : ONNX_Op<"SwiGLU", [28], "sameAsFirst"> {
   let results = (outs ONNX_FloatTensor:$y);
 }
 
+/// Where each pixel of an image of this size samples another one that an affine map moves it to; images are
+/// [-1, 1] wide, from edge to edge or, with `align_corners`, from middle to middle.
+def ONNX_AffineGridOp : ONNX_Op<"AffineGrid", [20], "affineGrid"> {
+  let arguments = (ins ONNX_FloatTensor:$theta, Optional<ONNX_I64Tensor>:$size_operand,
+                       OptionalAttr<DenseI64ArrayAttr>:$size, DefaultValuedAttr<BoolAttr, "false">:$align_corners);
+  let results = (outs ONNX_FloatTensor:$grid);
+  let canonical = ["size"];
+  let moves = [Move<"size_operand", "size">];
+}
+
 //===----------------------------------------------------------------------===//
 // Losses
 //===----------------------------------------------------------------------===//

@@ -28,7 +28,7 @@ def ONNX_LoopOp : ONNX_ControlOp<"Loop", [1, 11, 13, 16, 19, 21, 23, 24, 25], [A
   let arguments = (ins Optional<ONNX_I64Tensor>:$trip_count, Optional<ONNX_BoolTensor>:$condition,
                        Variadic<AnyType>:$carried);
   let regions = (region SizedRegion<1>:$body);
-  let shapeOperands = ["trip_count"];
+  let shapeOperands = ["trip_count", "condition"];
   let limits = "unrolled; with a condition known at run time only, the number of steps is bounded and nothing is scanned";
 }
 

@@ -28,18 +28,7 @@ def : Random<"Bernoulli", [15, 22]>;
 class Sequences<string onnxName, list<int> since>
     : ONNX_Refused<onnxName, since, "sequences and optionals are not supported",
                    "export the model with plain tensors">;
-def : Sequences<"SequenceConstruct", [11]>;
-def : Sequences<"SequenceEmpty", [11]>;
-def : Sequences<"SequenceAt", [11]>;
-def : Sequences<"SequenceInsert", [11]>;
-def : Sequences<"SequenceErase", [11]>;
-def : Sequences<"SequenceLength", [11]>;
-def : Sequences<"SplitToSequence", [11, 24]>;
-def : Sequences<"ConcatFromSequence", [11]>;
 def : Sequences<"SequenceMap", [17]>;
-def : Sequences<"Optional", [15]>;
-def : Sequences<"OptionalGetElement", [15, 18]>;
-def : Sequences<"OptionalHasElement", [15, 18]>;
 
 class Strings<string onnxName, list<int> since>
     : ONNX_Refused<onnxName, since, "strings are not supported", "process text on the host">;

@@ -186,6 +186,25 @@ LogicalResult shape::tensorScatter(Inference &in) {
   return in.result(op.getPresentCache(), in.element(op.getPastCache()), cache);
 }
 
+/// `size` is [batch, channels, depth?, height, width].
+LogicalResult shape::affineGrid(Inference &in) {
+  auto op = cast<AffineGridOp>(in.operation());
+  if (!op.getSize())
+    return in.result(op.getGrid(), in.element(op.getTheta()), std::nullopt);
+  ArrayRef<int64_t> size = *op.getSize();
+  int64_t spatial = int64_t(size.size()) - 2;
+  if (spatial != 2 && spatial != 3)
+    return in.fail("expected the size of an image or a volume, 4 or 5 numbers, but got " + Twine(size.size()));
+  std::optional<Sizes> theta = in.sizes(op.getTheta());
+  if (theta && (theta->size() != 3 || (isStatic((*theta)[1]) && (*theta)[1] != spatial) ||
+                (isStatic((*theta)[2]) && (*theta)[2] != spatial + 1)))
+    return in.fail("expected maps of " + Twine(spatial) + "x" + Twine(spatial + 1) + " but got " + printSizes(*theta));
+  Sizes grid = {size[0]};
+  grid.append(size.begin() + 2, size.end());
+  grid.push_back(spatial);
+  return in.result(op.getGrid(), in.element(op.getTheta()), grid);
+}
+
 //===----------------------------------------------------------------------===//
 // Losses
 //===----------------------------------------------------------------------===//

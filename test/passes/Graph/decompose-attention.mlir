@@ -77,3 +77,16 @@ func.func @swiglu(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %y = onnx.SwiGLU(%a, %b) {alpha = 2.0 : f32} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// The middles of two by three pixels.
+// CHECK-LABEL: func @affine_grid
+// CHECK: %[[P:.*]] = onnx.weight dense<{{\[\[}}-0.666666686, 0.000000e+00, 0.666666686, -0.666666686, 0.000000e+00, 0.666666686], [-5.000000e-01, -5.000000e-01, -5.000000e-01, 5.000000e-01, 5.000000e-01, 5.000000e-01], [1.000000e+00
+// CHECK: %[[M:.*]] = onnx.MatMul(%arg0, %[[P]])
+// CHECK: %[[T:.*]] = onnx.Transpose(%[[M]]) {perm = array<i64: 0, 2, 1>}
+// CHECK: onnx.Reshape(%[[T]]) {shape = array<i64: 1, 2, 3, 2>}
+func.func @affine_grid(%theta: tensor<1x2x3xf32>) -> tensor<1x2x3x2xf32> {
+  %y = onnx.AffineGrid(%theta) {size = array<i64: 1, 3, 2, 3>} : (tensor<1x2x3xf32>) -> tensor<1x2x3x2xf32>
+  return %y : tensor<1x2x3x2xf32>
+}

@@ -304,6 +304,47 @@ TEST(Import, StandardFunctionsAreInlined) {
   EXPECT_NEAR(values[3], 0, 1e-6);
 }
 
+/// Operators of ONNX Runtime's own become the standard's, by the name of their domain.
+TEST(Import, MicrosoftOperatorsBecomeTheStandards) {
+  ModelBuilder model(17);
+  auto *import = model.model.add_opset_import();
+  import->set_domain("com.microsoft");
+  import->set_version(1);
+  model.input("x", {1, 2, 4}).input("b", {4}).input("m", {3, 4}).output("y").output("s");
+  auto microsoft = [&](const char *op, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+    auto &node = model.node(op, std::move(inputs), std::move(outputs));
+    node.set_domain("com.microsoft");
+    return &node;
+  };
+  microsoft("BiasGelu", {"x", "b"}, {"g"});
+  microsoft("SkipLayerNormalization", {"g", "x", "b", "b"}, {"n", "", "", "s"});
+  microsoft("QuickGelu", {"n"}, {"q"});
+  auto *product = microsoft("FusedMatMul", {"q", "m"}, {"y"});
+  ModelBuilder::set(*product, "transB", int64_t(1));
+  ModelBuilder::set(*product, "alpha", 0.5f);
+  Imported imported(model.bytes());
+  ASSERT_TRUE(imported.infer()) << imported.text();
+  EXPECT_EQ(imported.all("onnx.Add").size(), 2u);
+  ASSERT_NE(imported.one("onnx.LayerNormalization"), nullptr);
+  EXPECT_EQ(imported.one("onnx.LayerNormalization")->getNumResults(), 1u);
+  ASSERT_NE(imported.one("onnx.Swish"), nullptr);
+  EXPECT_FLOAT_EQ(imported.one("onnx.Swish")->getAttrOfType<mlir::FloatAttr>("alpha").getValueAsDouble(), 1.702f);
+  ASSERT_NE(imported.one("onnx.Transpose"), nullptr);
+  EXPECT_NE(imported.one("onnx.Mul"), nullptr);
+}
+
+TEST(Import, StatisticsOfSkipNormalizationsAreRefused) {
+  ModelBuilder model(17);
+  auto *import = model.model.add_opset_import();
+  import->set_domain("com.microsoft");
+  import->set_version(1);
+  model.input("x", {1, 4}).input("b", {4}).output("y").output("mean");
+  model.node("SkipLayerNormalization", {"x", "x", "b"}, {"y", "mean"}).set_domain("com.microsoft");
+  Imported imported(model.bytes());
+  EXPECT_FALSE(imported.module);
+  EXPECT_THAT(imported.text(), HasSubstr("the mean and the deviation as outputs are not supported"));
+}
+
 TEST(Import, RefusesOtherVersions) {
   for (auto [opset, ir] : {std::pair<int64_t, int64_t>{0, 8}, {29, 8}, {13, 2}, {13, 15}}) {
     ModelBuilder model(opset, ir);

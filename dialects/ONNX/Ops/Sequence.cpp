@@ -1,0 +1,21 @@
+//===- Sequence.cpp - definitions of Ops/Sequence.td ---------------------------===//
+//
+// Owns the generated code of this family; what an operation means lies in its record.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/ONNX/Ops/Sequence.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace trn::onnx;
+
+#define GET_OP_CLASSES
+#include "dialects/ONNX/Ops/Sequence.cpp.inc"
+
+void ONNXDialect::registerSequenceOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/ONNX/Ops/Sequence.cpp.inc"
+      >();
+}

@@ -1,0 +1,17 @@
+//===- Sequences.h - lists of tensors resolved while compiling ------------===//
+//
+// Owns sequences in inference: the elements of each are known, so that what reads one becomes its elements, and what
+// changes one becomes another list. Refuses positions and sizes that only the run knows.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+#include "passes/Graph/ControlFlow.h"
+
+namespace trn {
+
+bool isSequence(mlir::Operation *op);
+/// Resolves an operation that reads, changes or splits into a sequence. Lists stay until nothing reads them. With
+/// `atRunTime`, what is not known by now is refused.
+Resolution resolveSequence(mlir::Operation *op, bool atRunTime);
+
+} // namespace trn
