@@ -9,6 +9,7 @@
 #include "passes/Select/Passes.h"
 #include "passes/Tile/Structure.h"
 #include "passes/Tile/Structured.h"
+#include "passes/Tile/Taps.h"
 
 using namespace mlir;
 
@@ -126,11 +127,6 @@ struct WeightedTaps {
   unsigned leading;      // kept loops, outermost, in each step of which the weights are others
 };
 
-/// Rows shorter than this cost more as instructions per tap than as one product and one reduction of all taps:
-/// max(64, n) against 3 n cycles a tap.
-constexpr int64_t kShortestTap = 32;
-/// More taps are no window: their instructions would be most of the program.
-constexpr int64_t kMostTaps = 128;
 /// fp32 elements of one PSUM bank, through which a product passes.
 constexpr int64_t kProductElements = 512;
 /// An addition's result is there about this many elements' time after its last element (157 ns, M3): as many sums grow in

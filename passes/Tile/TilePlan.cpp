@@ -6,6 +6,7 @@
 #include "passes/Tile/TilePlan.h"
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
+#include "passes/Tile/Taps.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -157,10 +158,22 @@ bool accumulatesTaps(linalg::LinalgOp op) {
   if (!llvm::isa_and_nonnull<arith::AddFOp>(sum))
     return false;
   // A square is no weighted tap: it is computed for all taps, then reduced.
-  return llvm::any_of(sum->getOperands(), [](Value value) {
+  bool weighs = llvm::any_of(sum->getOperands(), [](Value value) {
     auto product = value.getDefiningOp<arith::MulFOp>();
     return product && product.getLhs() != product.getRhs();
   });
+  int64_t taps = 1;
+  auto types = op.getIteratorTypesArray();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (auto [loop, range] : llvm::enumerate(ranges))
+    taps *= types[loop] == utils::IteratorType::reduction ? range : 1;
+  // Elements that share a weight, for the operand that is one.
+  return weighs && taps <= kMostTaps && llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *weight) {
+           int64_t row = 1;
+           for (auto [loop, range] : llvm::enumerate(ranges))
+             row *= types[loop] == utils::IteratorType::reduction || isIndexedBy(op, weight, loop) ? 1 : range;
+           return row >= kShortestTap;
+         });
 }
 
 bool isMapLike(Operation *op) {
@@ -254,7 +267,7 @@ private:
     for (Operation *member : builder.members) {
       auto op = cast<linalg::LinalgOp>(member);
       int64_t elements = stepElements(nest, builder, member);
-      if (elements > limits.instructionElements && classify(member) == StructuredKind::Reduction)
+      if (elements > limits.instructionElements && classify(member) == StructuredKind::Reduction && !accumulatesTaps(op))
         return true;
       if (member != nest.root && classify(member) != StructuredKind::Reduction)
         bytes += elements * elementSizeInBytes(getElementTypeOrSelf(member->getResult(0).getType()));

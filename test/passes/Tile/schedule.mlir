@@ -45,6 +45,29 @@ func.func private @convolution(%x: tensor<128x2x30x30xbf16, #trn.sbuf>, %w: tens
 
 // -----
 
+#x = affine_map<(p, y, x, r, s) -> (p, y + r, x + s)>
+#w = affine_map<(p, y, x, r, s) -> (p, r, s)>
+#y = affine_map<(p, y, x, r, s) -> (p, y, x)>
+// A window whose taps are accumulated one by one is no long row: 81 taps of 6,400 elements stay one operation, which
+// selection cuts by what is kept.
+// CHECK-LABEL: func private @many_taps
+// CHECK-NOT:     scf.for
+// CHECK:         return
+func.func private @many_taps(%x: tensor<96x88x88xf32, #trn.sbuf>, %w: tensor<96x9x9xf32, #trn.sbuf>, %dst: tensor<96x80x80xf32, #trn.sbuf>) -> tensor<96x80x80xf32, #trn.sbuf> {
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%dst : tensor<96x80x80xf32, #trn.sbuf>) -> tensor<96x80x80xf32, #trn.sbuf>
+  %c = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<96x88x88xf32, #trn.sbuf>, tensor<96x9x9xf32, #trn.sbuf>) outs(%f : tensor<96x80x80xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<96x80x80xf32, #trn.sbuf>
+  return %c : tensor<96x80x80xf32, #trn.sbuf>
+}
+
+// -----
+
 #x = affine_map<(m, y, r, x, s, k) -> (k, y, x)>
 #w = affine_map<(m, y, r, x, s, k) -> (k, r, s, m)>
 #y = affine_map<(m, y, r, x, s, k) -> (m, y, r, x, s)>
