@@ -87,6 +87,6 @@ def main(folder, *names):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     main(*sys.argv[1:])
