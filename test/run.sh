@@ -19,7 +19,7 @@ fi
 if [ "$part" = all ] || [ "$part" = asan ]; then
   # What reads files that others wrote, with the address and undefined-behaviour sanitizers: its unit tests, the inputs
   # that once failed, and a few seconds of fuzzing each.
-  hostile=(tensor-file-test executable-file-test runtime-api-test import-test)
+  hostile=(tensor-file-test executable-file-test runtime-api-test)
   fuzzed=(tensor-fuzz executable-fuzz import-fuzz)
   build asan "${hostile[@]}" "${fuzzed[@]}"
   step "readers of files under the sanitizers"; done_steps
