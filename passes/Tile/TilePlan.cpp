@@ -215,8 +215,16 @@ public:
     NestBuilder builder(root);
     TileNest nest = start(builder);
     nest.reason = "elements of one instruction";
-    cutParallelLoops(nest, limits.instructionElements);
+    if (!isStreamed(root))
+      cutParallelLoops(nest, limits.instructionElements);
     return nest;
+  }
+
+  /// Whether tile-apply-schedule loads the operand part by part with the chunks of the contraction that reads it.
+  bool isStreamed(linalg::LinalgOp load) {
+    Value loaded = load->getResult(0);
+    return isLoad(load) && loaded.hasOneUse() && classify(*loaded.user_begin()) == StructuredKind::Contraction &&
+           freeBytes(cast<ShapedType>(loaded.getType())) > limits.streamBytes;
   }
 
 private:

@@ -161,7 +161,7 @@ CASES = {
     "gemm_deep": (gemm(4, 50000, 16, True), True),
     "gemm_deep_input": (gemm(4, 50000, 16, False), True),
     "gemm_deep_square": (gemm(600, 30000, 200, False), False),
-    "gemm_deep_held": (gemm(3, 40000, 130, True), True),
+    "gemm_deep_held": (gemm(3, 50000, 128, True), True),
     "conv_long_window": (conv_1d(1, 44100, 36, 256, 256), True),
     "gemm_wide": (gemm(8, 64, 50000, True), True),
     "gemm_tall": (gemm(20000, 64, 32, True), True),
