@@ -47,9 +47,9 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
   case Stage::Tensor:
     return buildTensorPipeline(manager, {autoCastName(options.autoCast), autoCastTypeName(options.autoCastType)});
   case Stage::Grouped:
-    return addLayoutPasses(manager, options.target);
+    return addLayoutPasses(manager, options.target, options.printPlans);
   case Stage::Tiled:
-    return buildTilePipeline(manager, options.target);
+    return buildTilePipeline(manager, options.target, options.printPlans);
   case Stage::Buffered:
     return buildBufferPipeline(manager);
   case Stage::Selected:

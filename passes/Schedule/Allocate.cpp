@@ -3,6 +3,7 @@
 // Owns `trn-allocate`: modelled lifetimes in, `address` attributes out.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Support/PlanReport.h"
 #include "dialects/Trn/TrnOps.h"
 #include "passes/Schedule/Analysis/AllocationPlan.h"
 #include "passes/Schedule/Passes.h"
@@ -61,6 +62,6 @@ LogicalResult AllocatePass::allocate(func::FuncOp entry, const FunctionProgram &
       if (read.program.buffers[buffer].space != isa::Space::HBM)
         alloc.setAddress(plan.addresses[buffer]);
   if (printPlan)
-    plan.print(llvm::errs());
+    reportPlan(entry, plan);
   return success();
 }

@@ -4,6 +4,7 @@
 // updates that the planner chose.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Support/PlanReport.h"
 #include "dialects/Trn/Control.h"
 #include "dialects/Trn/TrnOps.h"
 #include "passes/Schedule/Analysis/SyncPlan.h"
@@ -42,7 +43,7 @@ struct InsertSyncPass : trn::impl::TrnInsertSyncBase<InsertSyncPass> {
     }
     apply(entry, *read, plan);
     if (printPlan)
-      plan.print(llvm::errs());
+      reportPlan(entry, plan);
   }
 
 private:

@@ -3,6 +3,7 @@
 // Owns `trn-schedule`: it computes a schedule whose buffers can also be placed, and applies it.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Support/PlanReport.h"
 #include "compiler/Support/Problems.h"
 #include "dialects/Trn/ACT.h"
 #include "dialects/Trn/PE.h"
@@ -45,7 +46,7 @@ struct SchedulePass : trn::impl::TrnScheduleBase<SchedulePass> {
     apply(entry, *read, plan);
     reuseStationary(entry);
     if (printPlan)
-      plan.print(llvm::errs());
+      reportPlan(entry, plan);
   }
 
 private:

@@ -69,6 +69,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
     narrow = autoCastType == "bf16" ? Type(BFloat16Type::get(&getContext())) : Type(Float16Type::get(&getContext()));
     casts.clear();
     inserted.clear();
+    reported.clear();
     contractions = 0;
     Block &body = getOperation().getBody().front();
     if (autoCast == "all")
@@ -78,10 +79,17 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
     getOperation()->emitRemark() << contractions << " sums of products multiply " << narrow << " and add in f32";
   }
 
+  /// Says that a value changes its type: once per node and reason.
+  void report(Location location, StringRef reason) {
+    if (reported.insert({location, reason}).second)
+      emitRemark(location) << wide << " is " << reason << " " << narrow;
+  }
+
   void castArguments(Block &body) {
     for (BlockArgument argument : body.getArguments()) {
       if (!holds(argument, wide))
         continue;
+      report(argument.getLoc(), "read as");
       LinalgBuilder b(argument.getLoc(), &body, body.begin());
       Value cast = b.convert(argument, narrow);
       argument.replaceAllUsesExcept(cast, cast.getDefiningOp());
@@ -115,6 +123,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
       return casts[value] = moved->getResult(0);
     }
     // Behind the definition, so that every later user can have it.
+    report(value.getLoc(), "multiplied as");
     LinalgBuilder b(value.getLoc(), value.getContext());
     b.setInsertionPointAfterValue(value);
     Value cast = b.convert(value, narrow);
@@ -173,6 +182,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
       BlockArgument out = op.getBody()->getArgument(op.getNumDpsInputs() + number);
       if (!out.use_empty())
         continue; // A map that reads its destination keeps the destination's type.
+      report(op.getLoc(), "stored as");
       auto type = cast<RankedTensorType>(result.getType()).clone(narrow);
       op.getDpsInitsMutable()[number].set(tensor::EmptyOp::create(outer, type.getShape(), narrow));
       out.setType(narrow);
@@ -223,6 +233,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
   Type wide, narrow;
   DenseMap<Value, Value> casts;
   DenseSet<Operation *> inserted;
+  DenseSet<std::pair<Location, StringRef>> reported;
   unsigned contractions = 0;
 };
 } // namespace

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Tensor/Passes.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace trn {
 #define GEN_PASS_DEF_NARROWTYPESPASS
@@ -100,9 +101,16 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
       for (BlockArgument argument : block->getArguments())
         argument.setType(narrowType(argument.getType()));
     });
+    llvm::DenseSet<std::pair<Location, Type>> reported; // once per node and type
     function.walk([&](Operation *op) {
-      for (Value result : op->getResults())
-        result.setType(narrowType(result.getType()));
+      for (Value result : op->getResults()) {
+        Type type = result.getType();
+        result.setType(narrowType(type));
+        if (auto tensor = dyn_cast<RankedTensorType>(type);
+            tensor && type != result.getType() && reported.insert({op->getLoc(), tensor.getElementType()}).second)
+          emitRemark(op->getLoc()) << tensor.getElementType() << " is stored as "
+                                   << cast<RankedTensorType>(result.getType()).getElementType();
+      }
     });
     for (Type &type : argumentTypes)
       type = narrowType(type);

@@ -1,5 +1,6 @@
 //===- ChooseLayout.cpp - plan and report layouts --------------------------===//
 // Owns tile-choose-layout: computes LayoutPlan, turns its problems into errors and its prices into remarks.
+#include "compiler/Support/PlanReport.h"
 #include "dialects/Trn/Target.h"
 #include "mlir/IR/Remarks.h"
 #include "passes/Tile/LayoutPasses.h"
@@ -29,7 +30,7 @@ struct ChooseLayoutPass : public impl::ChooseLayoutPassBase<ChooseLayoutPass> {
     if (plan.failed())
       return signalPassFailure();
     if (printPlan)
-      plan.print(llvm::errs());
+      reportPlan(getOperation(), plan);
     report(plan);
     markAllAnalysesPreserved();
   }

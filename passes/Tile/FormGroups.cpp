@@ -1,6 +1,7 @@
 //===- FormGroups.cpp - gather operations into private functions -----------===//
 // Owns tile-form-groups: outlines the groups of a GroupPlan. Views and scalar constants are repeated in every group
 // that needs them; empty tensors that do not leave a group move into it and lose their space; equal functions are one.
+#include "compiler/Support/PlanReport.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -314,7 +315,7 @@ struct FormGroupsPass : public impl::FormGroupsPassBase<FormGroupsPass> {
       return;
     GroupPlan plan(main);
     if (printPlan)
-      plan.print(llvm::errs());
+      reportPlan(main, plan);
     if (plan.groups().empty())
       return;
     GroupOutliner(getOperation(), main, plan).run();

@@ -8,12 +8,15 @@ using namespace mlir;
 
 namespace trn {
 
-void addLayoutPasses(OpPassManager &manager, StringRef target) {
+void addLayoutPasses(OpPassManager &manager, StringRef target, bool printPlans) {
   manager.addNestedPass<func::FuncOp>(createNormalizeStructurePass());
   manager.addNestedPass<func::FuncOp>(createFoldTapsPass({target.str()}));
-  manager.addNestedPass<func::FuncOp>(createChooseLayoutPass({target.str()}));
+  ChooseLayoutPassOptions layout;
+  layout.target = target.str();
+  layout.printPlan = printPlans;
+  manager.addNestedPass<func::FuncOp>(createChooseLayoutPass(layout));
   manager.addPass(createApplyLayoutPass({target.str()}));
-  manager.addPass(createFormGroupsPass());
+  manager.addPass(createFormGroupsPass({printPlans}));
 }
 
 } // namespace trn

@@ -16,5 +16,6 @@ namespace trn {
 #include "passes/Tile/LayoutPasses.h.inc"
 
 /// The passes from stage `tensor` to stage `grouped` for `target`, in order.
-void addLayoutPasses(mlir::OpPassManager &manager, llvm::StringRef target = "trn2");
+void addLayoutPasses(mlir::OpPassManager &manager, llvm::StringRef target = "trn2",
+                     bool printPlans = false);
 } // namespace trn

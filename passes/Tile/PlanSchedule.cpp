@@ -1,9 +1,9 @@
 //===- PlanSchedule.cpp - compute and report the plan of a group -----------===//
 // Owns the pass that shows TilePlanAnalysis: one remark per nest. Refuses to change the IR.
+#include "compiler/Support/PlanReport.h"
 #include "dialects/Trn/Target.h"
 #include "passes/Tile/SchedulePasses.h"
 #include "passes/Tile/TilePlan.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -20,10 +20,7 @@ struct PlanSchedulePass : impl::PlanSchedulePassBase<PlanSchedulePass> {
     if (!device)
       return signalPassFailure();
     for (TileNest nest : getAnalysis<TilePlanAnalysis>().planFor(*device).nests) {
-      std::string text;
-      llvm::raw_string_ostream os(text);
-      nest.print(os);
-      nest.root->emitRemark(text);
+      reportPlan(nest.root, nest);
     }
     markAllAnalysesPreserved();
   }

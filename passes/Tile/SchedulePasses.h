@@ -16,7 +16,8 @@ namespace trn {
 #include "passes/Tile/SchedulePasses.h.inc"
 
 /// Appends the passes from stage `grouped` to stage `tiled` for `target`, in order.
-void buildTilePipeline(mlir::OpPassManager &modulePasses, llvm::StringRef target = "trn2");
+void buildTilePipeline(mlir::OpPassManager &modulePasses, llvm::StringRef target = "trn2",
+                       bool printPlans = false);
 /// Registers that order as the pipeline `grouped-to-tiled`.
 void registerTilePipeline();
 } // namespace trn

@@ -7,11 +7,13 @@
 
 using namespace mlir;
 
-void trn::buildTilePipeline(OpPassManager &modulePasses, StringRef target) {
+void trn::buildTilePipeline(OpPassManager &modulePasses, StringRef target, bool printPlans) {
   OpPassManager &passes = modulePasses.nest<func::FuncOp>();
   passes.addPass(createStageTransfersPass());
   // Shared initial values would keep producers out of the loops of their consumers.
   passes.addPass(createSplitDestinationsPass());
+  if (printPlans)
+    passes.addPass(createPlanSchedulePass({target.str()}));
   passes.addPass(createApplySchedulePass({target.str()}));
   // The last CSE: from here on equal destinations are different buffers.
   passes.addPass(createCSEPass());
