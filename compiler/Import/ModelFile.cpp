@@ -106,6 +106,18 @@ Type trn::elementType(MLIRContext &context, int32_t dataType) {
     return Float8E5M2Type::get(&context);
   case TensorProto::FLOAT8E5M2FNUZ:
     return Float8E5M2FNUZType::get(&context);
+  case TensorProto::FLOAT8E8M0:
+    return Float8E8M0FNUType::get(&context);
+  case TensorProto::FLOAT4E2M1:
+    return Float4E2M1FNType::get(&context);
+  case TensorProto::INT4:
+    return b.getIntegerType(4);
+  case TensorProto::UINT4:
+    return unsignedType(4);
+  case TensorProto::INT2:
+    return b.getIntegerType(2);
+  case TensorProto::UINT2:
+    return unsignedType(2);
   default:
     return {};
   }
@@ -167,6 +179,17 @@ static FailureOr<RankedTensorType> tensorType(const TensorProto &tensor, Type el
   return RankedTensorType::get(SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end()), element);
 }
 
+/// One byte per element of what the file packs, the first element in the low bits, the sign extended.
+static std::vector<char> unpack(ArrayRef<char> packed, size_t elements, Type element) {
+  unsigned bits = element.getIntOrFloatBitWidth(), perByte = 8 / bits, unused = 8 - bits;
+  std::vector<char> bytes(elements);
+  for (size_t i = 0; i < elements; ++i) {
+    uint8_t high = uint8_t(uint8_t(packed[i / perByte]) >> (i % perByte * bits) << unused);
+    bytes[i] = element.isSignlessInteger() ? char(int8_t(high) >> unused) : char(high >> unused);
+  }
+  return bytes;
+}
+
 ElementsAttr ModelFile::constant(MLIRContext &context, const TensorProto &tensor, StringRef name, std::string &error) {
   Type element = elementType(context, tensor.data_type());
   if (!element) {
@@ -194,6 +217,11 @@ ElementsAttr ModelFile::constant(MLIRContext &context, const TensorProto &tensor
     copy = packTyped(tensor, element);
   }
   size_t got = data.bytes.empty() ? copy.size() : data.bytes.size();
+  if (unsigned bits = element.getIntOrFloatBitWidth(); bits > 1 && bits < 8 && got == (wanted * bits + 7) / 8) {
+    copy = unpack(data.bytes.empty() ? ArrayRef<char>(copy) : data.bytes, wanted, element);
+    data = {};
+    got = wanted;
+  }
   if (got != wanted) {
     error = "expected " + std::to_string(wanted) + " bytes of data for its shape but got " + std::to_string(got);
     return {};

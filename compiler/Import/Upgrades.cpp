@@ -199,3 +199,24 @@ LogicalResult upgrade::upsampleToResize(NodeImporter &node) {
   Value scales = node.operands[1].empty() ? Value() : node.operands[1][0];
   return node.define(node.createSimple("Resize", {node.operands[0][0], Value(), scales}, node.attributes));
 }
+
+/// Before version 20 the axis of DFT is an attribute, 1 by default.
+LogicalResult upgrade::dftAxis(NodeImporter &node) {
+  if (!node.attributes.get("axis"))
+    node.attributes.set("axis", node.builder.getI64IntegerAttr(1));
+  return node.buildDefault();
+}
+
+/// Before version 16 the regions of RoiAlign are not shifted by half a pixel.
+LogicalResult upgrade::roiWithoutHalfPixel(NodeImporter &node) {
+  node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("output_half_pixel"));
+  return node.buildDefault();
+}
+
+/// Scatter was renamed.
+LogicalResult upgrade::scatterToElements(NodeImporter &node) {
+  SmallVector<Value> operands;
+  for (const auto &group : node.operands)
+    operands.push_back(group.front());
+  return node.define(node.createSimple("ScatterElements", operands, node.attributes));
+}

@@ -4,6 +4,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringMap.h"
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 using namespace mlir;
@@ -25,6 +26,8 @@ static const llvm::StringMap<ScalarFunction> &functionsByName() {
 
 /// The row of a conversion for the double type that it involves, if it does.
 static ScalarFunction conversionFor(ScalarFunction function, Type from, Type to) {
+  if (function == ScalarFunction::bitcasti && llvm::isa<FloatType>(to))
+    return ScalarFunction::bitcastf;
   bool involvesDouble = from.isF64() || to.isF64();
   if (!involvesDouble)
     return function;
@@ -62,6 +65,17 @@ namespace {
 template <typename T> T softplus(T x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
 int64_t floorDivide(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
+
+int64_t bitsOf(float x) {
+  int32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+float realOf(uint32_t bits) {
+  float x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
 
 /// Out of range values go to the nearest end, NaN to 0: MLIR leaves both undefined, the evaluator must not be.
 int64_t saturateSigned(double x, unsigned w) {

@@ -49,6 +49,12 @@ std::optional<Storage> storageOf(Type elementType) {
     return Storage::F8E3M4;
   if (llvm::isa<Float8E8M0FNUType>(elementType))
     return Storage::F8E8M0;
+  if (isa<Float8E4M3FNUZType>(elementType))
+    return Storage::F8E4M3FNUZ;
+  if (isa<Float8E5M2FNUZType>(elementType))
+    return Storage::F8E5M2FNUZ;
+  if (isa<Float4E2M1FNType>(elementType))
+    return Storage::F4E2M1FN;
   return std::nullopt;
 }
 
@@ -62,6 +68,9 @@ unsigned byteSize(Storage storage) {
   case Storage::F8E4M3:
   case Storage::F8E3M4:
   case Storage::F8E8M0:
+  case Storage::F8E4M3FNUZ:
+  case Storage::F8E5M2FNUZ:
+  case Storage::F4E2M1FN:
     return 1;
   case Storage::I16:
   case Storage::U16:
@@ -94,6 +103,12 @@ static const llvm::fltSemantics &semanticsOf(Storage storage) {
     return llvm::APFloat::Float8E3M4();
   case Storage::F8E8M0:
     return llvm::APFloat::Float8E8M0FNU();
+  case Storage::F8E4M3FNUZ:
+    return llvm::APFloat::Float8E4M3FNUZ();
+  case Storage::F8E5M2FNUZ:
+    return llvm::APFloat::Float8E5M2FNUZ();
+  case Storage::F4E2M1FN:
+    return llvm::APFloat::Float4E2M1FN();
   case Storage::F16:
     return llvm::APFloat::IEEEhalf();
   default:

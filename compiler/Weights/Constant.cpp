@@ -19,7 +19,7 @@ unsigned trn::elementBytes(Type element) {
   if (!element.isIntOrFloat())
     return 0;
   unsigned bits = element.getIntOrFloatBitWidth();
-  return bits == 1 ? 1 : bits % 8 == 0 && bits <= 64 ? bits / 8 : 0;
+  return bits < 8 ? 1 : bits % 8 == 0 && bits <= 64 ? bits / 8 : 0;
 }
 
 RankedTensorType Constant::type() const { return cast<RankedTensorType>(elements.getType()); }
@@ -113,7 +113,7 @@ double trn::readReal(Type element, const char *from) {
     return element.isUnsignedInteger(64) ? double(load<uint64_t>(from)) : double(readInteger(element, from));
   if (type.isF64())
     return load<double>(from);
-  uint64_t bits = type.getWidth() == 8 ? load<uint8_t>(from) : load<uint16_t>(from);
+  uint64_t bits = type.getWidth() <= 8 ? load<uint8_t>(from) : load<uint16_t>(from);
   return llvm::APFloat(type.getFloatSemantics(), llvm::APInt(type.getWidth(), bits)).convertToDouble();
 }
 

@@ -1,8 +1,8 @@
 //===- Constant.h - reading and making constant tensors -------------------===//
 //
 // Owns the one way in which constants are read and made. Elements are little endian and row-major, one byte per bool,
-// and may lie unaligned in a mapped file. A splat is stored as one element, whatever its shape. Refuses types without
-// a size in whole bytes, except i1.
+// and may lie unaligned in a mapped file. A splat is stored as one element, whatever its shape. Types of less
+// than a byte take one, with the sign extended.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace trn {
 
-/// Bytes that one element takes in a constant: 1 for i1, 0 for a type that constants cannot have.
+/// Bytes that one element takes in a constant: 1 for types of less than a byte, 0 for a type that constants cannot have.
 unsigned elementBytes(mlir::Type element);
 
 /// A view of the elements of a constant.

@@ -35,6 +35,7 @@ void ONNXDialect::initialize() {
   registerControlOps();
   registerSequenceOps();
   registerMicrosoftOps();
+  registerSignalOps();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/ONNX/ONNXTypes.cpp.inc"

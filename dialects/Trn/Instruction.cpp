@@ -72,6 +72,14 @@ void InstReader::readAP(const isa::OperandInfo &info, Value value, isa::AP &ap) 
     }
   }
   std::optional<isa::DType> dtype = dtypeOf(type.getElementType());
+  if (std::optional<isa::DType> other = pattern.getElement() ? dtypeOf(pattern.getElement()) : std::nullopt) {
+    if (!dtype || isa::byteSize(*dtype) != isa::byteSize(*other)) {
+      error() << "operand '" << info.name << "': expected a type of the size of " << type.getElementType() << ", but got "
+              << pattern.getElement();
+      return;
+    }
+    dtype = other;
+  }
   std::optional<isa::Space> space = spaceOf(type);
   if (!dtype || !space) {
     error() << "operand '" << info.name << "': expected "
@@ -143,7 +151,7 @@ void InstReader::attribute(const isa::AttrInfo &info, isa::Pattern &value) {
   ArrayRef<int64_t> numbers = attr ? attr.asArrayRef() : ArrayRef<int64_t>();
   // The limits of an access pattern are those of an index pattern.
   auto emitError = [&] { return error() << "attribute '" << info.name << "': "; };
-  if (failed(APAttr::verify(emitError, 0, 1, 0, numbers, 0)))
+  if (failed(APAttr::verify(emitError, 0, 1, 0, numbers, 0, Type())))
     return;
   value.rank = static_cast<uint8_t>(numbers.size() / 2);
   for (unsigned i = 0; i < value.rank; ++i)

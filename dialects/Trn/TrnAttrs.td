@@ -64,10 +64,12 @@ def Trn_APAttr : Trn_Attr<"AP", "ap"> {
     `#trn.ap<start = 0, count = 128, offset = 512, dims = [[512, 4], [1, 512]]>`: `count` partitions from `start` on
     (HBM: `count` rows, `start` = 0, `row_step` elements apart); the free pattern begins `offset` elements into each
     partition (HBM: into the buffer) and visits up to four dimensions of `[step, count]`, slowest first. All numbers are
-    elements of the base buffer's element type, which with the base buffer's space completes an `isa::AP`.
+    elements of the base buffer's element type, which with the base buffer's space completes an `isa::AP`; with `as = i32`
+    the operand is read or written as elements of another type of the same size (`trn.bitcast`).
   }];
   let parameters = (ins "uint32_t":$start, "uint32_t":$count, "int64_t":$offset,
-                        ArrayRefParameter<"int64_t", "step and count, alternating">:$dims, "int64_t":$rowStep);
+                        ArrayRefParameter<"int64_t", "step and count, alternating">:$dims, "int64_t":$rowStep,
+                        OptionalParameter<"::mlir::Type", "element type when it is not the base buffer's">:$element);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

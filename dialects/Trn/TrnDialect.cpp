@@ -90,7 +90,9 @@ int64_t APAttr::getElements() const {
 }
 
 LogicalResult APAttr::verify(function_ref<InFlightDiagnostic()> emitError, uint32_t start, uint32_t count,
-                             int64_t offset, ArrayRef<int64_t> dims, int64_t rowStep) {
+                             int64_t offset, ArrayRef<int64_t> dims, int64_t rowStep, Type element) {
+  if (element && !dtypeOf(element))
+    return emitError() << "expected an element type of the machine, but got " << element;
   if (dims.size() % 2 != 0 || dims.size() / 2 > isa::kMaxRank)
     return emitError() << "expected up to " << isa::kMaxRank << " pairs of step and count, but got " << dims.size()
                        << " numbers";
@@ -115,7 +117,7 @@ LogicalResult APAttr::verify(function_ref<InFlightDiagnostic()> emitError, uint3
 }
 
 /// `<start = 0, count = 128, offset = 0, dims = [[1, 512]], row_step = 0>`; start, offset and row_step are left out
-/// when 0.
+/// when 0, `as` when absent.
 void APAttr::print(AsmPrinter &printer) const {
   printer << "<";
   if (getStart())
@@ -129,12 +131,15 @@ void APAttr::print(AsmPrinter &printer) const {
   printer << "]";
   if (getRowStep())
     printer << ", row_step = " << getRowStep();
+  if (getElement())
+    printer << ", as = " << getElement();
   printer << ">";
 }
 
 Attribute APAttr::parse(AsmParser &parser, Type) {
   uint32_t start = 0, count = 0;
   int64_t offset = 0, rowStep = 0;
+  Type element;
   SmallVector<int64_t, 8> dims;
   auto parsePair = [&]() -> ParseResult {
     int64_t step, size;
@@ -157,14 +162,16 @@ Attribute APAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(offset);
     if (keyword == "row_step")
       return parser.parseInteger(rowStep);
+    if (keyword == "as")
+      return parser.parseType(element);
     if (keyword == "dims")
       return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parsePair);
-    return parser.emitError(loc, "expected start, count, offset, dims or row_step, but got '") << keyword << "'";
+    return parser.emitError(loc, "expected start, count, offset, dims, row_step or as, but got '") << keyword << "'";
   };
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseField))
     return {};
-  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), start, count, offset, dims, rowStep);
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), start, count, offset, dims, rowStep, element);
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,6 +236,19 @@ std::optional<isa::DType> trn::ir::dtypeOf(Type type) {
       .Default([](Type) { return std::nullopt; });
 }
 
+std::optional<isa::DType> trn::ir::hostDtypeOf(Type type) {
+  bool isUnsigned = type.isUnsignedInteger();
+  if (type.isInteger(4))
+    return isUnsigned ? isa::DType::U4 : isa::DType::I4;
+  if (type.isInteger(2))
+    return isUnsigned ? isa::DType::U2 : isa::DType::I2;
+  return llvm::TypeSwitch<Type, std::optional<isa::DType>>(type)
+      .Case<Float8E4M3FNUZType>([](auto) { return isa::DType::F8E4FNUZ; })
+      .Case<Float8E5M2FNUZType>([](auto) { return isa::DType::F8E5FNUZ; })
+      .Case<Float4E2M1FNType>([](auto) { return isa::DType::F4E2; })
+      .Default([](Type other) { return dtypeOf(other); });
+}
+
 Type trn::ir::elementTypeOf(MLIRContext *context, isa::DType type) {
   auto integer = [&](unsigned width, bool isUnsigned = false) {
     return IntegerType::get(context, width, isUnsigned ? IntegerType::Unsigned : IntegerType::Signless);
@@ -272,6 +292,20 @@ Type trn::ir::elementTypeOf(MLIRContext *context, isa::DType type) {
     return Float8E8M0FNUType::get(context);
   case isa::DType::BOOL:
     return integer(1);
+  case isa::DType::F8E4FNUZ:
+    return Float8E4M3FNUZType::get(context);
+  case isa::DType::F8E5FNUZ:
+    return Float8E5M2FNUZType::get(context);
+  case isa::DType::F4E2:
+    return Float4E2M1FNType::get(context);
+  case isa::DType::I4:
+    return integer(4);
+  case isa::DType::U4:
+    return integer(4, true);
+  case isa::DType::I2:
+    return integer(2);
+  case isa::DType::U2:
+    return integer(2, true);
   }
   return {};
 }
@@ -337,9 +371,9 @@ FailureOr<APAttr> trn::ir::accessPatternOf(MemRefType type, std::string &reason,
     InFlightDiagnostic none;
     return none;
   };
-  if (failed(APAttr::verify(emitError, start, static_cast<uint32_t>(rows), offset, dims, rowStep)))
+  if (failed(APAttr::verify(emitError, start, static_cast<uint32_t>(rows), offset, dims, rowStep, Type())))
     return refuse("expected sizes and steps of 32 bits");
-  return APAttr::get(type.getContext(), start, static_cast<uint32_t>(rows), offset, dims, rowStep);
+  return APAttr::get(type.getContext(), start, static_cast<uint32_t>(rows), offset, dims, rowStep, Type());
 }
 
 const isa::ScalarOpInfo *trn::ir::scalarOpInfo(Operation *op) {

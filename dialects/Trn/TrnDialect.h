@@ -73,6 +73,8 @@ std::optional<isa::Space> spaceOf(mlir::Type type);
 mlir::Attribute spaceAttr(mlir::MLIRContext *context, isa::Space space);
 /// The machine's element type; none when the machine has no such type. i1 is stored as a byte.
 std::optional<isa::DType> dtypeOf(mlir::Type elementType);
+/// The same for the caller's side of inputs and outputs, where there are more types.
+std::optional<isa::DType> hostDtypeOf(mlir::Type elementType);
 /// The inverse; null for types that MLIR does not have (fp32r).
 mlir::Type elementTypeOf(mlir::MLIRContext *context, isa::DType type);
 

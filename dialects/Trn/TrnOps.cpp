@@ -58,6 +58,20 @@ static bool isNarrowed(isa::DType wide, isa::DType narrow) {
     return narrow == isa::DType::U32;
   case isa::DType::BOOL:
     return isa::byteSize(narrow) == 1;
+  case isa::DType::I4:
+  case isa::DType::I2:
+    return narrow == isa::DType::I8;
+  case isa::DType::U4:
+  case isa::DType::U2:
+    return narrow == isa::DType::U8;
+  case isa::DType::F8E4FN:
+  case isa::DType::F8E5:
+  case isa::DType::F8E4FNUZ:
+  case isa::DType::F8E5FNUZ:
+  case isa::DType::F4E2:
+    return narrow == isa::DType::F16;
+  case isa::DType::F8E8:
+    return narrow == isa::DType::BF16;
   default:
     return false;
   }
@@ -79,10 +93,10 @@ LogicalResult GlobalOp::verify() {
     return success();
   if (isWeight)
     return emitOpError("expected 'host_type' for inputs and outputs only");
-  std::optional<isa::DType> wide = dtypeOf(*host), narrow = dtypeOf(type.getElementType());
+  std::optional<isa::DType> wide = hostDtypeOf(*host), narrow = dtypeOf(type.getElementType());
   if (!wide || !narrow || !isNarrowed(*wide, *narrow))
     return emitOpError("expected a 'host_type' that the device narrows to ")
-           << type.getElementType() << " (64-bit integers to 32 bits, i1 to a byte), but got " << *host;
+           << type.getElementType() << " (64-bit integers to 32 bits, smaller ones and i1 to a byte, floats of at most 8 bits to 16), but got " << *host;
   return success();
 }
 
@@ -116,6 +130,17 @@ static ParseResult parseActivationName(OpAsmParser &parser, ActivationFuncAttr &
 
 static void printActivationName(OpAsmPrinter &printer, Operation *, ActivationFuncAttr func) {
   printer << isa::name(func.getValue());
+}
+
+Value BitcastOp::getViewSource() { return getSource(); }
+
+LogicalResult BitcastOp::verify() {
+  auto from = cast<MemRefType>(getSource().getType()), to = cast<MemRefType>(getResult().getType());
+  if (MemRefType(MemRefType::Builder(from).setElementType(to.getElementType())) != to)
+    return emitOpError("expected types that differ in their elements only, but got ") << from << " and " << to;
+  if (from.getElementTypeBitWidth() != to.getElementTypeBitWidth())
+    return emitOpError("expected elements of one size, but got ") << from.getElementType() << " and " << to.getElementType();
+  return success();
 }
 
 LogicalResult ScalarOp::verify() {

@@ -10,6 +10,7 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 include "dialects/Trn/TrnAttrs.td"
 
 class Trn_Op<string mnemonic, list<Trait> traits = []> : Op<Trn_Dialect, mnemonic, traits>;
@@ -63,6 +64,22 @@ def GetGlobalOp : Trn_Op<"get_global", [Pure, DeclareOpInterfaceMethods<SymbolUs
   let arguments = (ins FlatSymbolRefAttr:$name);
   let results = (outs AnyMemRef:$memref);
   let assemblyFormat = "$name attr-dict `:` type($memref)";
+}
+
+def BitcastOp : Trn_Op<"bitcast", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
+  let summary = "a buffer seen as elements of another type of the same size";
+  let description = [{
+    The machine's access patterns carry an element type of their own. Gone at stage `scheduled`, where the pattern of the
+    operand says it (`as`).
+
+    ```mlir
+    %1 = trn.bitcast %0 : memref<128x64xf32, #trn.sbuf> to memref<128x64xi32, #trn.sbuf>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let hasVerifier = 1;
 }
 
 def Trn_ScalarOp : Trn_Op<"scalar", [Pure, SameOperandsAndResultType]> {

@@ -101,7 +101,7 @@ LogicalResult Encoder::addGlobal(ir::GlobalOp global) {
                                                                       : exe::BufferKind::Weight;
   exe::Buffer buffer = describe(type, kind, global.getIoName().value_or(global.getSymName()));
   if (std::optional<Type> host = global.getHostType())
-    buffer.hostDtype = *ir::dtypeOf(*host);
+    buffer.hostDtype = *ir::hostDtypeOf(*host);
   if (kind == exe::BufferKind::Weight && options.weights && failed(addWeight(global, buffer)))
     return failure();
   globals[global.getSymName()] = exe.buffers.size();

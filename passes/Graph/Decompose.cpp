@@ -204,6 +204,9 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
     populateAttentionPatterns(patterns, maxSteps);
     populateNormalizationPatterns(patterns);
     populateTrainingPatterns(patterns);
+    populateQuantizedPatterns(patterns);
+    populateSignalPatterns(patterns);
+    populateSamplingPatterns(patterns);
     populateRecurrentPatterns(patterns, maxSteps);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

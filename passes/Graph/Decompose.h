@@ -17,4 +17,11 @@ void populateTrainingPatterns(mlir::RewritePatternSet &patterns);
 /// Unrolls LSTM layers of at most `maxSteps` steps.
 void populateRecurrentPatterns(mlir::RewritePatternSet &patterns, int64_t maxSteps);
 
+/// Expresses operators on quantised data by those on floats and integers.
+void populateQuantizedPatterns(mlir::RewritePatternSet &patterns);
+/// Writes out Fourier transforms and windows.
+void populateSignalPatterns(mlir::RewritePatternSet &patterns);
+/// Writes out the operators that sample at computed positions.
+void populateSamplingPatterns(mlir::RewritePatternSet &patterns);
+
 } // namespace trn

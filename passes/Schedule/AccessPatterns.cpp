@@ -152,15 +152,16 @@ public:
   FailureOr<ir::APAttr> table(const View &view);
 
 private:
-  FailureOr<ir::APAttr> make(int64_t start, int64_t count, int64_t offset, ArrayRef<Step> steps, int64_t rowStep);
+  FailureOr<ir::APAttr> make(const View &view, int64_t start, int64_t count, int64_t offset, ArrayRef<Step> steps,
+                             int64_t rowStep);
   InFlightDiagnostic error() { return op->emitOpError(); }
   ir::InstructionOpInterface op;
 };
 
 } // namespace
 
-FailureOr<ir::APAttr> PatternBuilder::make(int64_t start, int64_t count, int64_t offset, ArrayRef<Step> steps,
-                                           int64_t rowStep) {
+FailureOr<ir::APAttr> PatternBuilder::make(const View &view, int64_t start, int64_t count, int64_t offset,
+                                           ArrayRef<Step> steps, int64_t rowStep) {
   if (steps.size() > isa::kMaxRank)
     return error() << "needs " << steps.size() << " dimensions for one operand, but an access pattern has at most "
                    << isa::kMaxRank << " (device guide 2.1.5)";
@@ -169,7 +170,7 @@ FailureOr<ir::APAttr> PatternBuilder::make(int64_t start, int64_t count, int64_t
     dims.push_back(step.step);
     dims.push_back(step.count);
   }
-  return ir::APAttr::get(op->getContext(), start, count, offset, dims, rowStep);
+  return ir::APAttr::get(op->getContext(), start, count, offset, dims, rowStep, view.element);
 }
 
 FailureOr<ir::APAttr> PatternBuilder::onChip(const View &view, unsigned reducedDims, int64_t &reducedLeft) {
@@ -202,7 +203,7 @@ FailureOr<ir::APAttr> PatternBuilder::onChip(const View &view, unsigned reducedD
     reduced.push_back({1, 1});
   reducedLeft = reduced.size();
   steps.append(reduced);
-  return make(start, partitions, inside, steps, 0);
+  return make(view, start, partitions, inside, steps, 0);
 }
 
 FailureOr<ir::APAttr> PatternBuilder::inHbm(const View &view, int64_t rows) {
@@ -222,7 +223,7 @@ FailureOr<ir::APAttr> PatternBuilder::inHbm(const View &view, int64_t rows) {
     }
   }
   divideLongCounts(steps);
-  return make(0, row.count, view.offset, steps, row.count == 1 ? 0 : row.step);
+  return make(view, 0, row.count, view.offset, steps, row.count == 1 ? 0 : row.step);
 }
 
 FailureOr<ir::APAttr> PatternBuilder::table(const View &view) {
@@ -230,7 +231,7 @@ FailureOr<ir::APAttr> PatternBuilder::table(const View &view) {
     return error() << "expected a table with rows";
   Steps steps = joined(ArrayRef(view.strides).drop_front(), ArrayRef(view.sizes).drop_front());
   divideLongCounts(steps);
-  return make(0, view.sizes[0], view.offset, steps, view.strides[0]);
+  return make(view, 0, view.sizes[0], view.offset, steps, view.strides[0]);
 }
 
 LogicalResult trn::setAccessPatterns(ir::InstructionOpInterface op, ArrayRef<View *> views) {

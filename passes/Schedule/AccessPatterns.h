@@ -13,6 +13,7 @@ namespace trn {
 /// A strided view of a base buffer; offset and strides in elements of the base.
 struct View {
   mlir::Value base;
+  mlir::Type element; ///< null: that of the base
   int64_t offset = 0;
   llvm::SmallVector<int64_t, 6> sizes, strides;
 

@@ -374,13 +374,16 @@ LogicalResult Flattener::runView(Operation *op) {
     view.expand(expand.getReassociationIndices(), expand.getResultType().getShape());
   } else if (auto transpose = dyn_cast<memref::TransposeOp>(op)) {
     view.permute(transpose.getPermutation());
+  } else if (auto bitcast = dyn_cast<ir::BitcastOp>(op)) {
+    Type element = llvm::cast<MemRefType>(bitcast.getResult().getType()).getElementType();
+    view.element = element == llvm::cast<MemRefType>(view.base.getType()).getElementType() ? Type() : element;
   } else if (!llvm::isa<memref::CastOp, memref::MemorySpaceCastOp>(op)) {
     return op->emitOpError("is no view that flattening knows");
   }
   if (!known)
     return op->emitOpError("expected offsets, sizes and strides that evaluate to constants");
   if (auto type = dyn_cast<MemRefType>(op->getResult(0).getType());
-      type.getElementType() != cast<MemRefType>(op->getOperand(0).getType()).getElementType())
+      !llvm::isa<ir::BitcastOp>(op) && type.getElementType() != cast<MemRefType>(op->getOperand(0).getType()).getElementType())
     return op->emitOpError("changes the element type of a buffer");
   views[op->getResult(0)] = std::move(view);
   return success();

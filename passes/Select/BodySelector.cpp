@@ -278,6 +278,8 @@ LogicalResult BodySelector::computeInto(Value value, Value dst) {
     return emitRounding(definition, dst);
   if (auto narrow = dyn_cast<arith::TruncIOp>(definition))
     return emitTruncation(narrow, dst);
+  if (auto bits = dyn_cast<arith::BitcastOp>(definition))
+    return emitBits(bits, dst);
   if (needsWords(definition))
     return emitWords(definition, dst);
   if (auto remainder = dyn_cast<arith::RemFOp>(definition))
@@ -540,6 +542,23 @@ LogicalResult BodySelector::emitRounding(Operation *rounding, Value dst) {
   if (!isConversion || cast<MemRefType>(dst.getType()).getElementType().isUnsignedInteger(32))
     keepWhole(result, *src, shape);
   emitter.copy(dst, result);
+  return success();
+}
+
+/// The bits of a value as another type: a copy that reads them so.
+LogicalResult BodySelector::emitBits(arith::BitcastOp bits, Value dst) {
+  Value target = dst;
+  Type element = cast<MemRefType>(dst.getType()).getElementType(), result = bits.getType();
+  if (element.isInteger() != result.isInteger() || element.getIntOrFloatBitWidth() != result.getIntOrFloatBitWidth())
+    target = temporary(bits.getResult()); // what converts does not reinterpret
+  Value source = temporary(bits.getIn());
+  if (failed(computeInto(bits.getIn(), source)))
+    return failure();
+  auto type = MemRefType::Builder(cast<MemRefType>(source.getType()))
+                  .setElementType(cast<MemRefType>(target.getType()).getElementType());
+  emitter.copy(target, ir::BitcastOp::create(emitter.builder, emitter.loc, MemRefType(type), source));
+  if (target != dst)
+    emitter.copy(dst, target);
   return success();
 }
 

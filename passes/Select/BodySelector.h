@@ -88,6 +88,7 @@ private:
   mlir::LogicalResult emitTruncation(mlir::arith::TruncIOp op, mlir::Value dst);
   bool isUnsigned(mlir::Value value) const;
 
+  mlir::LogicalResult emitBits(mlir::arith::BitcastOp op, mlir::Value dst);
   mlir::LogicalResult emitRemainder(mlir::arith::RemFOp op, mlir::Value dst);
 
   Emitter emitter;

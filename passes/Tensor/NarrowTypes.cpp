@@ -1,5 +1,6 @@
-//===- NarrowTypes.cpp - 64-bit integers to 32 bits, booleans to bytes ----===//
-// Owns the types of integers on the device. Types change in place: every arithmetic operation has the narrow type too,
+//===- NarrowTypes.cpp - element types that the device does not have ------===//
+// Owns the types of elements on the device: 64-bit integers to 32 bits, small integers and booleans to bytes, small floats
+// to 16 bits. Types change in place: every arithmetic operation has the narrow type too,
 // only conversions between the two widths disappear. Refuses constants that do not fit, except where the nearest end of
 // the narrow type means the same.
 #include "compiler/Reference/Tensor.h"
@@ -20,12 +21,19 @@ using namespace mlir;
 
 /// The type of elements in memory.
 static Type storedType(Type element) {
+  // fp16 has all values of the floats of at most 8 bits, but for the powers of two, which bf16 has.
+  if (auto real = dyn_cast<FloatType>(element)) {
+    if (real.getWidth() > 8)
+      return element;
+    return llvm::isa<Float8E8M0FNUType>(element) ? Type(BFloat16Type::get(element.getContext()))
+                                                 : Type(Float16Type::get(element.getContext()));
+  }
   auto integer = dyn_cast<IntegerType>(element);
   if (!integer)
     return element;
   if (integer.getWidth() == 64)
     return IntegerType::get(element.getContext(), 32, integer.getSignedness());
-  return integer.getWidth() == 1 ? IntegerType::get(element.getContext(), 8) : element;
+  return integer.getWidth() < 8 ? IntegerType::get(element.getContext(), 8, integer.getSignedness()) : element;
 }
 
 /// The type of a value: scalars keep i1.
@@ -48,9 +56,17 @@ static ElementsAttr narrowElements(ElementsAttr values, bool &fits) {
   std::optional<Constant> constant = Constant::get(values);
   if (!constant)
     return values;
+  int64_t count = constant->isSplat() ? 1 : constant->size();
+  if (auto real = dyn_cast<FloatType>(storedType(constant->elementType()))) {
+    unsigned width = elementBytes(real);
+    std::vector<char> bytes(count * width);
+    for (int64_t i = 0; i < count; ++i)
+      writeReal(real, constant->real(i), bytes.data() + i * width);
+    return makeConstant(RankedTensorType::get(constant->type().getShape(), real), std::move(bytes));
+  }
   auto element = cast<IntegerType>(storedType(constant->elementType()));
   SmallVector<int64_t> integers;
-  for (int64_t i = 0, e = constant->isSplat() ? 1 : constant->size(); i < e; ++i)
+  for (int64_t i = 0; i < count; ++i)
     integers.push_back(saturate(constant->integer(i), element, fits));
   std::vector<char> bytes(integers.size() * elementBytes(element));
   for (auto [i, value] : llvm::enumerate(integers))
@@ -86,7 +102,7 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
       function.setArgAttrs(number, hostType(type, function.getArgAttrDict(number), "input"));
     for (auto [number, type] : llvm::enumerate(resultTypes))
       function.setResultAttrs(number, hostType(type, function.getResultAttrDict(number), "output"));
-    bool complete = succeeded(refuseDoubles(function));
+    bool complete = true;
     function.walk([&](Operation *op) { complete &= succeeded(narrowConstants(op)); });
     if (!complete)
       return signalPassFailure();
@@ -94,7 +110,7 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
     SmallVector<Operation *> conversions;
     function.walk([&](Operation *op) {
       convertBooleans(op);
-      if (llvm::isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+      if (llvm::isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::ExtFOp, arith::TruncFOp>(op))
         conversions.push_back(op);
     });
     function.walk([&](Block *block) {
@@ -133,24 +149,6 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
     return list.getDictionary(&getContext());
   }
 
-  /// One error per function: where its first value of 64 bits is.
-  static LogicalResult refuseDoubles(func::FuncOp function) {
-    auto isDouble = [](Value value) { return getElementTypeOrSelf(value.getType()).isF64(); };
-    auto refuse = [](Location loc) {
-      return emitError(loc) << "64-bit floats are not supported: the device computes with 32 bits";
-    };
-    for (BlockArgument argument : function.getArguments())
-      if (isDouble(argument) && !argument.use_empty())
-        return refuse(argument.getLoc());
-    WalkResult found = function.walk([&](Operation *op) {
-      if (llvm::none_of(op->getResults(), isDouble))
-        return WalkResult::advance();
-      (void)refuse(op->getLoc());
-      return WalkResult::interrupt();
-    });
-    return failure(found.wasInterrupted());
-  }
-
   LogicalResult narrowConstants(Operation *op) {
     bool fits = true;
     if (auto weight = dyn_cast<onnx::WeightOp>(op)) {
@@ -166,6 +164,9 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
         auto type = cast<IntegerType>(narrowType(integer.getType()));
         int64_t value = saturate(integer.getValue().getSExtValue(), type, fits);
         constant.setValueAttr(IntegerAttr::get(type, APInt(type.getWidth(), uint64_t(value), !type.isUnsigned())));
+      } else if (auto real = dyn_cast<FloatAttr>(constant.getValue());
+                 real && narrowType(real.getType()) != real.getType()) {
+        constant.setValueAttr(FloatAttr::get(narrowType(real.getType()), real.getValueAsDouble()));
       }
     }
     Operation *user = fits ? nullptr : userOfExactValue(op->getResult(0));

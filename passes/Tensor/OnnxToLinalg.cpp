@@ -1,6 +1,8 @@
 //===- OnnxToLinalg.cpp - from the onnx dialect to linalg -----------------===//
 // Owns the walk: each operation in order, replaced by what its lowering builds. Reports every operation without a
-// lowering before failing. Refuses tensors without elements and element types that no later stage knows.
+// lowering before failing. Tensors without elements become constants: no later stage computes with them. Refuses element
+// types that no later stage knows.
+#include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/Trn/TrnDialect.h"
@@ -9,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 #include "passes/Tensor/Passes.h"
 
@@ -26,11 +29,12 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
       if (llvm::isa_and_nonnull<onnx::ONNXDialect>(op->getDialect()) && !llvm::isa<onnx::WeightOp>(op))
         operations.push_back(op);
     });
-    if (failed(checkSizes(operations)) || failed(checkTypes(operations)))
+    if (failed(checkTypes(operations)))
       return signalPassFailure();
     bool complete = true;
     for (Operation *op : operations)
-      complete &= succeeded(replace(op));
+      if (!foldEmpty(op))
+        complete &= succeeded(replace(op));
     if (!complete)
       signalPassFailure();
   }
@@ -40,28 +44,17 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
     return tensor && llvm::is_contained(tensor.getShape(), 0);
   }
 
-  /// Reports the inputs and operations that hold tensors without elements. Empty constants are optional operands (the
-  /// region of a Resize) or pieces of a Concat, which its lowering leaves out.
-  LogicalResult checkSizes(ArrayRef<Operation *> operations) {
-    LogicalResult result = success();
-    for (BlockArgument argument : getOperation().getArguments()) {
-      if (!hasNoElements(argument.getType()))
-        continue;
-      auto name = getOperation().getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name");
-      result = emitError(argument.getLoc())
-               << "input '" << (name ? name.getValue() : "") << "': expected elements but got " << argument.getType()
-               << "; tensors of size 0 are not supported yet";
-    }
-    for (Value value : getOperation().front().getTerminator()->getOperands())
-      if (value.getDefiningOp<onnx::WeightOp>() && hasNoElements(value.getType()))
-        result = emitError(value.getLoc()) << "expected elements in the output but got " << value.getType()
-                                           << "; tensors of size 0 are not supported yet";
-    for (Operation *op : operations)
-      for (Type type : op->getResultTypes())
-        if (hasNoElements(type))
-          result = emitError(op->getLoc())
-                   << "expected elements in the result but got " << type << "; tensors of size 0 are not supported yet";
-    return result;
+  /// An operation without elements in its results computes nothing: constants take their place. Operators that make
+  /// something of nothing (a reduction over no elements is its identity) see that in their operands.
+  static bool foldEmpty(Operation *op) {
+    if (op->getNumResults() == 0 || !llvm::all_of(op->getResultTypes(), hasNoElements))
+      return false;
+    ImplicitLocOpBuilder builder(op->getLoc(), op);
+    for (Value result : op->getResults())
+      result.replaceAllUsesWith(
+          onnx::WeightOp::create(builder, makeConstant(cast<RankedTensorType>(result.getType()), {})));
+    op->erase();
+    return true;
   }
 
   /// Reports what holds 64-bit floats: the engines compute in 32 bits, and nothing is narrowed silently.

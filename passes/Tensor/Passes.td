@@ -80,13 +80,14 @@ def FoldConstantsPass : Pass<"tensor-fold-constants", "::mlir::func::FuncOp"> {
 }
 
 def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
-  let summary = "Store 64-bit integers in 32 bits and booleans in bytes";
+  let summary = "Store elements as types that the device has";
   let description = [{
-    **Contract in**: stage `tensor`. **Contract out**: no value is a 64-bit integer; no tensor holds booleans (scalars in
-    bodies still do). A function's argument or result whose element type changed keeps what the caller sees as the attribute
+    **Contract in**: stage `tensor`. **Contract out**: no value is a 64-bit integer, an integer of less than a byte or a
+    float of at most 8 bits; no tensor holds booleans (scalars in bodies still do). A function's argument or result whose element type changed keeps what the caller sees as the attribute
     `onnx.host_type`.
 
-    The device computes with 32-bit integers at most. Constants that do not fit are errors; bounds of minima and maxima, and
+    Small integers are bytes; small floats are fp16, powers of two bf16, which have all their values: bodies round before
+    they store. The device computes with 32-bit integers at most. Constants that do not fit are errors; bounds of minima and maxima, and
     where such reductions start, go to the nearest end, which means the same. That data does not fit cannot be seen while
     compiling, so each narrowed argument and result is a remark. A boolean in
     memory is 0 or 1: bodies compare what they read with 0 and extend what they store.

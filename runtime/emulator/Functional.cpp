@@ -344,7 +344,7 @@ static absl::StatusOr<std::vector<HbmBuffer>> withWeights(const exe::Executable 
   std::vector<HbmBuffer> all(buffers.begin(), buffers.end());
   for (size_t i = 0; i < std::min(all.size(), executable.buffers.size()); ++i) {
     const exe::Buffer &buffer = executable.buffers[i];
-    if (buffer.kind != exe::BufferKind::Weight || all[i].data)
+    if (buffer.kind != exe::BufferKind::Weight || all[i].data || buffer.bytes == 0)
       continue;
     const exe::WeightSource &weights = executable.weights;
     if (!weights.data || buffer.weightOffset > weights.bytes || buffer.bytes > weights.bytes - buffer.weightOffset)

@@ -22,11 +22,11 @@ namespace {
 
 struct TypeInfo {
   DataType type;
-  unsigned bits;
+  unsigned bits, packed;
   const char *text, *numpy;
 };
 constexpr TypeInfo kTypes[] = {
-#define TRN_DATA_TYPE(name, code, bits, text, numpy) {DataType::name, bits, text, numpy},
+#define TRN_DATA_TYPE(name, code, bits, packed, text, numpy) {DataType::name, bits, packed, text, numpy},
 #include "runtime/src/DataTypes.def"
 };
 
@@ -322,6 +322,27 @@ bool fixeds(const Wire &wire, std::vector<uint8_t> &out, unsigned size) {
   return true;
 }
 
+bool isSigned(DataType type) { return type == DataType::Int4 || type == DataType::Int2; }
+
+/// One byte per element of what a .pb file packs, the first element in the low bits.
+std::vector<uint8_t> unpack(const std::vector<uint8_t> &packed, uint64_t elements, unsigned bits, bool isSigned) {
+  std::vector<uint8_t> out(elements);
+  unsigned perByte = 8 / bits, unused = 8 - bits;
+  for (uint64_t i = 0; i < elements; ++i) {
+    uint8_t high = static_cast<uint8_t>(packed[i / perByte] >> (i % perByte * bits) << unused);
+    out[i] = isSigned ? static_cast<uint8_t>(static_cast<int8_t>(high) >> unused) : high >> unused;
+  }
+  return out;
+}
+
+std::vector<uint8_t> pack(const std::vector<uint8_t> &bytes, unsigned bits) {
+  unsigned perByte = 8 / bits;
+  std::vector<uint8_t> out((bytes.size() + perByte - 1) / perByte);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    out[i / perByte] |= static_cast<uint8_t>((bytes[i] & ((1u << bits) - 1)) << (i % perByte * bits));
+  return out;
+}
+
 absl::StatusOr<HostTensor> parseTensorProto(absl::Span<const uint8_t> bytes, const std::string &what) {
   // TensorProto: dims 1, data_type 2, float_data 4, int32_data 5, int64_data 7, name 8, raw_data 9, double_data 10,
   // uint64_data 11, external_data 13, data_location 14.
@@ -383,6 +404,14 @@ absl::StatusOr<HostTensor> parseTensorProto(absl::Span<const uint8_t> bytes, con
       const auto *from = reinterpret_cast<const uint8_t *>(&value);
       tensor.bytes.insert(tensor.bytes.end(), from, from + size);
     }
+  uint64_t elements = *expected / size;
+  if (info->packed < 8) {
+    *expected = (elements * info->packed + 7) / 8;
+    if (tensor.bytes.size() == *expected) {
+      tensor.bytes = unpack(tensor.bytes, elements, info->packed, isSigned(tensor.type));
+      return tensor;
+    }
+  }
   if (tensor.bytes.size() != *expected)
     return bad(what, absl::StrCat("expected ", *expected, " bytes for shape [", absl::StrJoin(tensor.shape, ", "),
                                   "] of ", info->text, " but got ", tensor.bytes.size()));
@@ -411,7 +440,8 @@ std::vector<uint8_t> protoBytes(const HostTensor &tensor) {
   putVarint(out, static_cast<uint64_t>(tensor.type));
   if (!tensor.name.empty())
     putBytes(out, 8, absl::MakeConstSpan(reinterpret_cast<const uint8_t *>(tensor.name.data()), tensor.name.size()));
-  putBytes(out, 9, tensor.bytes);
+  const TypeInfo *info = find(tensor.type);
+  putBytes(out, 9, info && info->packed < 8 ? pack(tensor.bytes, info->packed) : tensor.bytes);
   return out;
 }
 

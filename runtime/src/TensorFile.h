@@ -20,7 +20,7 @@ namespace trn::rt {
 /// Element types at the host's border; the values are ONNX's TensorProto.DataType.
 enum class DataType : uint8_t {
   Undefined = 0,
-#define TRN_DATA_TYPE(name, code, bits, text, numpy) name = code,
+#define TRN_DATA_TYPE(name, code, bits, packed, text, numpy) name = code,
 #include "runtime/src/DataTypes.def"
 };
 
@@ -29,7 +29,8 @@ unsigned byteSize(DataType type);
 /// NumPy's name of the type, for example "float32".
 const char *dataTypeName(DataType type);
 
-/// A dense tensor in host memory, row major, little endian.
+/// A dense tensor in host memory, row major, little endian. Types of less than a byte take one byte per element, with the
+/// sign extended.
 struct HostTensor {
   std::string name;
   DataType type = DataType::Undefined;

@@ -5,6 +5,7 @@ compiler. `write(folder)` makes `folder/own/test_<name>/{model.onnx,test_data_se
 """
 import math
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
@@ -72,6 +73,88 @@ case("clip_negative_int32", "Max", [WORDS, np.int32(-1)], [np.maximum(WORDS, -1)
 MISSING = np.array([[1, math.nan, 3, math.nan], [4, 2, 4, 1]], np.float32)
 case("argmax_nan", "ArgMax", [MISSING], [np.argmax(MISSING, 1, keepdims=True)], opset=13, axis=1)
 case("argmin_nan", "ArgMin", [MISSING], [np.argmin(MISSING, 1, keepdims=True)], opset=13, axis=1)
+
+# Small floats: ties, denormals, the ends of the range, zeros of both signs.
+TIES = float32(0, -0.0, 1, 1.0625, 1.1875, -1.0625, 0.0009765625, 0.0015, 0.0029296875, 0.0048828125, 447, 449, 463, 464, 465, 1e30,
+               -1e30, 57344, 61439, 61440, 3.3, -0.017, 2.5, 3.5, 5, 5.1, 0.25, 0.75, math.inf, -math.inf, math.nan)
+for name in ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"):
+    small = np.dtype(getattr(ml_dtypes, name))
+    largest = float(ml_dtypes.finfo(small).max)
+    code = helper.np_dtype_to_tensor_dtype(small)
+    with np.errstate(all="ignore"):
+        case(f"cast_{name}", "Cast", [TIES], [np.clip(TIES, -largest, largest).astype(small)], to=code)
+        case(f"cast_{name}_unsaturated", "Cast", [TIES], [TIES.astype(small)], to=code, saturate=0)
+    every = np.arange(256, dtype=np.uint8).view(small)
+    case(f"cast_{name}_back", "Cast", [every], [every.astype(np.float32)], to=1)
+WIDE = np.arange(-300, 300, 7, dtype=np.int32)
+for name in ("int4", "uint4", "int2", "uint2"):
+    small = np.dtype(getattr(ml_dtypes, name))
+    bits = int(name[-1])
+    wrapped = WIDE & ((1 << bits) - 1)
+    wrapped = wrapped - ((wrapped >> (bits - 1)) << bits) if name.startswith("int") else wrapped
+    case(f"cast_{name}", "Cast", [WIDE], [wrapped.astype(small)], opset=25, to=helper.np_dtype_to_tensor_dtype(small))
+
+case("bitcast_negative_zero", "BitCast", [float32(-0.0, 1.5, math.inf)], [float32(-0.0, 1.5, math.inf).view(np.int32)], opset=26, to=6)
+
+# Order, with equal elements and infinities.
+RNG = np.random.default_rng(0)
+MIXED = np.array([[3, 1, 3, -math.inf, 2, 3, 0], [-math.inf, -math.inf, 5, 5, math.inf, 1, -0.5]], np.float32)
+for largest in (0, 1):
+    order = np.argsort(-MIXED if largest else MIXED, axis=1, kind="stable")[:, :6]
+    case(f"topk_ties_{largest}", "TopK", [MIXED, np.array([6])], [np.take_along_axis(MIXED, order, 1), order], opset=11,
+         largest=largest)
+LONG = np.array([[5, 2**31 - 1, -(2**31), 7, 7]])
+case("topk_int64", "TopK", [LONG, np.array([4])], [np.array([[2**31 - 1, 7, 7, 5]]), np.array([[1, 3, 4, 0]])], opset=11)
+
+# The last of several updates counts; reductions take all of them.
+DATA, WHERE, NEW = RNG.random((4, 5)).astype(np.float32), np.array([[1, 1, -1], [0, 4, 0]]), RNG.random((2, 3)).astype(np.float32)
+for reduction in ("none", "add", "mul", "max", "min"):
+    after = DATA.copy()
+    for (i, j), to in np.ndenumerate(WHERE):
+        old, new = after[i, to], NEW[i, j]
+        after[i, to] = {"none": new, "add": old + new, "mul": old * new, "max": max(old, new), "min": min(old, new)}[reduction]
+    case(f"scatter_elements_{reduction}", "ScatterElements", [DATA, WHERE, NEW], [after], opset=18, axis=1, reduction=reduction)
+POINTS = np.array([[[0, 1], [3, -1]], [[0, 1], [2, 0]]])
+for reduction in ("none", "add", "max"):
+    after, new = DATA.copy(), RNG.random((2, 2)).astype(np.float32)
+    for i in np.ndindex(2, 2):
+        at = tuple(POINTS[i])
+        after[at] = {"none": new[i], "add": after[at] + new[i], "max": max(after[at], new[i])}[reduction]
+    case(f"scatter_nd_{reduction}", "ScatterND", [DATA, POINTS, new], [after], opset=18, reduction=reduction)
+CUBE = RNG.random((3, 4, 5)).astype(np.float32)
+case("gather_nd_rows", "GatherND", [CUBE, np.array([[[1], [-1]], [[0], [2]], [[3], [3]]])],
+     [np.stack([CUBE[i][[a, b]] for i, (a, b) in enumerate(((1, -1), (0, 2), (3, 3)))])], opset=13, batch_dims=1)
+PLACES = RNG.integers(-4, 4, (3, 6, 5))
+case("gather_elements_axis1", "GatherElements", [CUBE, PLACES], [np.take_along_axis(CUBE, PLACES, 1)], opset=13, axis=1)
+
+# Sums of products of bytes beyond 2^24, where fp32 alone would round.
+LEFT, RIGHT = RNG.integers(0, 256, (3, 2000)).astype(np.uint8), RNG.integers(0, 256, (2000, 4)).astype(np.uint8)
+case("matmul_integer_long", "MatMulInteger", [LEFT, RIGHT], [(LEFT.astype(np.int64) @ RIGHT).astype(np.int32)], opset=10)
+
+# Fourier transforms of lengths that are not those of the data, forward and back.
+WAVES = RNG.random((2, 7, 2)).astype(np.float32)
+
+
+def parts(x):
+    """The real and the imaginary part as the last dimension."""
+    return np.stack([x.real, x.imag], -1).astype(np.float32)
+
+
+COMPLEX = WAVES[..., 0] + 1j * WAVES[..., 1]
+case("dft_padded", "DFT", [WAVES, np.array(9), np.array(1)], [parts(np.fft.fft(COMPLEX, 9, 1))], opset=20)
+case("dft_cut_inverse", "DFT", [WAVES, np.array(5), np.array(1)], [parts(np.fft.ifft(COMPLEX, 5, 1))], opset=20, inverse=1)
+case("dft_real_odd", "DFT", [WAVES, np.array(11), np.array(1)], [np.fft.irfft(COMPLEX, 11, 1)[..., None].astype(np.float32)],
+     opset=20, inverse=1, onesided=1)
+
+# Scans and norms.
+ROWS = RNG.random((2, 9)).astype(np.float32) + 0.5
+case("cumprod_reverse", "CumProd", [ROWS, np.array(1)], [np.cumprod(ROWS[:, ::-1].astype(np.float64), 1)[:, ::-1].astype(np.float32)],
+     opset=26, reverse=1)
+MAP = (RNG.random((1, 2, 6, 6)) - 0.5).astype(np.float32)
+case("global_lp_pool_3", "GlobalLpPool", [MAP], [(np.abs(MAP.astype(np.float64)) ** 3).sum((2, 3), keepdims=True) ** (1 / 3)], p=3)
+CASES[-1][3][0] = CASES[-1][3][0].astype(np.float32)
+case("bitshift_all_out", "BitShift", [np.array([255, 129, 1], np.uint8), np.array([8, 7, 9], np.uint8)], [np.array([0, 1, 0], np.uint8)],
+     opset=11, direction="RIGHT")
 
 
 def model_of(operator, inputs, expected, opset, attributes):

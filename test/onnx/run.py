@@ -166,7 +166,7 @@ def main():
         ends = [row[i] for name, row in results.items() if not name.startswith("own/")]
         count = collections.Counter(ends)
         print(f"{mode:<22}" + ", ".join(f"{count[end]} {end}" for end in ENDS if count[end]) + f" of {len(ends)}")
-    ours = [row[0] for name, row in results.items() if name.startswith("own/")]
+    ours = [row[1] for name, row in results.items() if name.startswith("own/")]
     print(f"our own cases         {ours.count('pass')} pass of {len(ours)}")
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))

@@ -54,6 +54,20 @@ static double element(const rt::HostTensor &tensor, int64_t i) {
     return readFloat(llvm::APFloat::Float8E4M3FN(), *at, 8);
   case DataType::Float8E5M2:
     return readFloat(llvm::APFloat::Float8E5M2(), *at, 8);
+  case DataType::Float8E4M3FNUZ:
+    return readFloat(llvm::APFloat::Float8E4M3FNUZ(), *at, 8);
+  case DataType::Float8E5M2FNUZ:
+    return readFloat(llvm::APFloat::Float8E5M2FNUZ(), *at, 8);
+  case DataType::Float8E8M0:
+    return readFloat(llvm::APFloat::Float8E8M0FNU(), *at, 8);
+  case DataType::Float4E2M1:
+    return readFloat(llvm::APFloat::Float4E2M1FN(), *at, 4);
+  case DataType::Int4:
+  case DataType::Int2:
+    return read<int8_t>(at);
+  case DataType::UInt4:
+  case DataType::UInt2:
+    return *at;
   case DataType::Undefined:
     return 0;
   }

@@ -43,6 +43,7 @@ def ONNX_Dialect : Dialect {
     void registerControlOps();
     void registerSequenceOps();
     void registerMicrosoftOps();
+    void registerSignalOps();
   }];
 }
 

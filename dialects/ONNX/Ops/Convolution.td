@@ -45,6 +45,19 @@ def ONNX_AveragePoolOp : ONNX_Op<"AveragePool", [1, 7, 10, 11, 19, 22], "pool"> 
   let attributesFrom = [From<"count_include_pad", 7>, From<"ceil_mode", 10>, From<"dilations", 19>];
 }
 
+def ONNX_LpPoolOp : ONNX_Op<"LpPool", [2, 11, 18, 22], "pool"> {
+  let arguments = (ins ONNX_FloatTensor:$x, DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$strides,
+                       OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$dilations,
+                       DefaultValuedAttr<BoolAttr, "false">:$ceil_mode, DefaultValuedAttr<I64Attr, "2">:$p,
+                       OptionalAttr<StrAttr>:$auto_pad);
+  let results = (outs ONNX_FloatTensor:$y);
+  let attributesFrom = [From<"ceil_mode", 18>, From<"dilations", 18>];
+}
+def ONNX_GlobalLpPoolOp : ONNX_Op<"GlobalLpPool", [2, 22], "globalPool"> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<I64Attr, "2">:$p);
+  let results = (outs ONNX_FloatTensor:$y);
+}
+
 class ONNX_GlobalPool<string onnxName> : ONNX_Op<onnxName, [1, 22], "globalPool"> {
   let arguments = (ins ONNX_FloatTensor:$x);
   let results = (outs ONNX_FloatTensor:$y);

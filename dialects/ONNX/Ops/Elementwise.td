@@ -86,6 +86,10 @@ def ONNX_XorOp : ONNX_Binary<"Xor", [1, 7], "", "arith.xori", "arith.xori", ONNX
 def ONNX_BitwiseAndOp : ONNX_Binary<"BitwiseAnd", [18], "", "arith.andi", "arith.andi", ONNX_IntTensor>;
 def ONNX_BitwiseOrOp : ONNX_Binary<"BitwiseOr", [18], "", "arith.ori", "arith.ori", ONNX_IntTensor>;
 def ONNX_BitwiseXorOp : ONNX_Binary<"BitwiseXor", [18], "", "arith.xori", "arith.xori", ONNX_IntTensor>;
+/// Bits that leave are lost; shifts by the width or more leave nothing.
+def ONNX_BitShiftOp : ONNX_Binary<"BitShift", [11], "", "", "", ONNX_IntTensor> {
+  let arguments = (ins ONNX_IntTensor:$a, ONNX_IntTensor:$b, StrAttr:$direction);
+}
 def ONNX_EqualOp : ONNX_Compare<"Equal", [1, 7, 11, 13, 19], "arith.cmpf oeq", "arith.cmpi eq", "arith.cmpi eq", ONNX_Tensor> {
   let limits = "no strings";
 }
@@ -113,6 +117,12 @@ def ONNX_CastOp : ONNX_Op<"Cast", [1, 6, 9, 13, 19, 21, 23, 24, 25], "convertTo"
   let legacy = [Legacy<"to", "STRING", 6>];
   let upgrades = [Upgrade<6, "castToNamedType">];
   let limits = "no strings, no complex numbers";
+}
+/// The bits as elements of another type of the same size.
+def ONNX_BitCastOp : ONNX_Op<"BitCast", [26], "bitCast"> {
+  let arguments = (ins ONNX_Tensor:$x, TypeAttr:$to);
+  let results = (outs ONNX_Tensor:$y);
+  let limits = "between a float and an integer of 32 bits, or a boolean and a byte";
 }
 /// A Cast whose type is known while importing: the importer builds that.
 def ONNX_CastLikeOp : ONNX_Op<"CastLike", [15, 19, 21, 23, 24, 25], "castLike"> {

@@ -33,6 +33,13 @@ def ONNX_ScatterElementsOp : ONNX_Op<"ScatterElements", [11, 13, 16, 18], "scatt
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"reduction", 16>];
 }
+/// Renamed; the importer builds `onnx.ScatterElements`.
+def ONNX_ScatterOp : ONNX_Op<"Scatter", [9, 11], "alongAxis"> {
+  let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, ONNX_Tensor:$updates,
+                       DefaultValuedAttr<I64Attr, "0">:$axis);
+  let results = (outs ONNX_Tensor:$y);
+  let upgrades = [Upgrade<12, "scatterToElements">];
+}
 def ONNX_OneHotOp : ONNX_Op<"OneHot", [9, 11], "oneHot"> {
   let arguments = (ins ONNX_NumTensor:$indices, Optional<ONNX_NumTensor>:$depth_operand, ONNX_Tensor:$values,
                        OptionalAttr<I64Attr>:$depth, DefaultValuedAttr<I64Attr, "-1">:$axis);

@@ -1,6 +1,6 @@
 //===- Reduction.td - ONNX operators that reduce along axes ---------------===//
 //
-// Owns the Reduce family, ArgMax, ArgMin and CumSum. Axes are an attribute before version 13 (ReduceSum) or 18, an
+// Owns the Reduce family, ArgMax, ArgMin, CumSum and CumProd. Axes are an attribute before version 13 (ReduceSum) or 18, an
 // operand afterwards; the canonical form has the attribute, always present after inference, sorted and not negative.
 //
 //===----------------------------------------------------------------------===//
@@ -41,12 +41,14 @@ class ONNX_ArgReduce<string onnxName> : ONNX_Op<onnxName, [1, 11, 12, 13], "argR
 def ONNX_ArgMaxOp : ONNX_ArgReduce<"ArgMax">;
 def ONNX_ArgMinOp : ONNX_ArgReduce<"ArgMin">;
 
-def ONNX_CumSumOp : ONNX_Op<"CumSum", [11, 14], "cumSum"> {
+class ONNX_Cumulative<string onnxName, list<int> since> : ONNX_Op<onnxName, since, "cumulative"> {
   let arguments = (ins ONNX_NumTensor:$x, Optional<ONNX_IndexTensor>:$axis_operand, OptionalAttr<I64Attr>:$axis,
                        DefaultValuedAttr<BoolAttr, "false">:$exclusive, DefaultValuedAttr<BoolAttr, "false">:$reverse);
   let results = (outs ONNX_NumTensor:$y);
   let canonical = ["axis"];
   let moves = [Move<"axis_operand", "axis">];
 }
+def ONNX_CumSumOp : ONNX_Cumulative<"CumSum", [11, 14]>;
+def ONNX_CumProdOp : ONNX_Cumulative<"CumProd", [26]> { let limits = "no integers"; }
 
 #endif

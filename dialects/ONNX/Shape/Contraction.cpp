@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/ONNX/Ops/Contraction.h"
+#include "dialects/ONNX/Ops/Quantization.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -15,13 +16,11 @@
 using namespace mlir;
 using namespace trn::onnx;
 
-LogicalResult shape::matMul(Inference &in) {
-  auto op = cast<MatMulOp>(in.operation());
-  if (failed(in.sameElement(op.getA(), op.getB())))
-    return failure();
-  std::optional<Sizes> a = in.sizes(op.getA()), b = in.sizes(op.getB());
+/// numpy.matmul of two operands; the result's element type is the rule's.
+static LogicalResult matMulResult(Inference &in, Value lhs, Value rhs, Value result, Type element) {
+  std::optional<Sizes> a = in.sizes(lhs), b = in.sizes(rhs);
   if (!a || !b)
-    return in.result(op.getY(), in.element(op.getA()), std::nullopt);
+    return in.result(result, element, std::nullopt);
   if (a->empty() || b->empty())
     return in.fail("expected operands of rank 1 or more but got a scalar");
   bool rowVector = a->size() == 1, columnVector = b->size() == 1;
@@ -36,12 +35,29 @@ LogicalResult shape::matMul(Inference &in) {
   FailureOr<Sizes> batch = broadcastSizes(ArrayRef<int64_t>(left).drop_back(2), ArrayRef<int64_t>(right).drop_back(2));
   if (failed(batch))
     return in.fail("expected batch sizes that broadcast but got " + printSizes(*a) + " and " + printSizes(*b));
-  Sizes result = *batch;
+  Sizes sizes = *batch;
   if (!rowVector)
-    result.push_back(left[left.size() - 2]);
+    sizes.push_back(left[left.size() - 2]);
   if (!columnVector)
-    result.push_back(right.back());
-  return in.result(op.getY(), in.element(op.getA()), result);
+    sizes.push_back(right.back());
+  return in.result(result, element, sizes);
+}
+
+LogicalResult shape::matMul(Inference &in) {
+  auto op = cast<MatMulOp>(in.operation());
+  if (failed(in.sameElement(op.getA(), op.getB())))
+    return failure();
+  return matMulResult(in, op.getA(), op.getB(), op.getY(), in.element(op.getA()));
+}
+
+LogicalResult shape::matMulInteger(Inference &in) {
+  auto op = cast<MatMulIntegerOp>(in.operation());
+  return matMulResult(in, op.getA(), op.getB(), op.getY(), IntegerType::get(op.getContext(), 32));
+}
+
+LogicalResult shape::qlinearMatMul(Inference &in) {
+  auto op = cast<QLinearMatMulOp>(in.operation());
+  return matMulResult(in, op.getA(), op.getB(), op.getY(), in.element(op.getYZeroPoint()));
 }
 
 LogicalResult shape::gemm(Inference &in) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/ONNX/Ops/Convolution.h"
+#include "dialects/ONNX/Ops/Quantization.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -130,14 +131,11 @@ LogicalResult checkBias(Inference &in, Value bias, int64_t channels) {
 }
 } // namespace
 
-LogicalResult shape::conv(Inference &in) {
-  auto op = cast<ConvOp>(in.operation());
-  Type element = in.element(op.getX());
+/// The rule of every convolution; the result's element type is the operator's own.
+template <typename OpTy> static LogicalResult convResult(Inference &in, OpTy op, Type element) {
   std::optional<Sizes> x = in.sizes(op.getX()), w = in.sizes(op.getW());
   if (!x || !w)
     return in.result(op.getY(), element, std::nullopt);
-  if (failed(in.sameElement(op.getX(), op.getW())))
-    return failure();
   if (x->size() < 3 || x->size() != w->size())
     return in.fail("expected input and weight of one rank, 3 or more, but got " + printSizes(*x) + " and " +
                    printSizes(*w));
@@ -149,8 +147,6 @@ LogicalResult shape::conv(Inference &in) {
                    Twine(channels) + " in all");
   if (isStatic(channels) && channels % group != 0)
     return in.fail("expected 'group' to divide " + Twine(channels) + " input channels but got " + Twine(group));
-  if (failed(checkBias(in, op.getB(), outputs)))
-    return failure();
   ArrayRef<int64_t> spatial = ArrayRef<int64_t>(*x).drop_front(2);
   FailureOr<Sizes> kernel = kernelOf(in, ArrayRef<int64_t>(*w).drop_front(2));
   if (failed(kernel))
@@ -161,6 +157,25 @@ LogicalResult shape::conv(Inference &in) {
   if (allStatic(*kernel))
     writeWindow(in, *window);
   return windowResult(in, op.getY(), element, {(*x)[0], outputs}, *window, spatial, false);
+}
+
+LogicalResult shape::conv(Inference &in) {
+  auto op = cast<ConvOp>(in.operation());
+  std::optional<Sizes> w = in.sizes(op.getW());
+  if (failed(in.sameElement(op.getX(), op.getW())) ||
+      (w && !w->empty() && failed(checkBias(in, op.getB(), w->front()))))
+    return failure();
+  return convResult(in, op, in.element(op.getX()));
+}
+
+LogicalResult shape::convInteger(Inference &in) {
+  auto op = cast<ConvIntegerOp>(in.operation());
+  return convResult(in, op, IntegerType::get(op.getContext(), 32));
+}
+
+LogicalResult shape::qlinearConv(Inference &in) {
+  auto op = cast<QLinearConvOp>(in.operation());
+  return convResult(in, op, in.element(op.getYZeroPoint()));
 }
 
 LogicalResult shape::convTranspose(Inference &in) {

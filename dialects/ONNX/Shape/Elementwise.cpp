@@ -94,6 +94,18 @@ LogicalResult shape::convertTo(Inference &in) {
   return in.result(op.getY(), op.getTo(), in.sizes(op.getX()));
 }
 
+LogicalResult shape::bitCast(Inference &in) {
+  auto op = cast<BitCastOp>(in.operation());
+  auto bits = [](Type type) { return std::max(8u, type.getIntOrFloatBitWidth()); };
+  Type from = in.element(op.getX()), to = op.getTo();
+  if (bits(from) != bits(to)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << "expected a type of the size of " << from << " but got " << to;
+    return in.fail(text);
+  }
+  return in.result(op.getY(), to, in.sizes(op.getX()));
+}
+
 LogicalResult shape::castLike(Inference &in) {
   auto op = cast<CastLikeOp>(in.operation());
   return in.result(op.getY(), in.element(op.getTarget()), in.sizes(op.getX()));

@@ -69,14 +69,15 @@ LogicalResult shape::argReduce(Inference &in) {
   return in.result(y, i64, reduced(*sizes, {*axis}, cast<BoolAttr>(op->getAttr("keepdims")).getValue()));
 }
 
-LogicalResult shape::cumSum(Inference &in) {
-  auto op = cast<CumSumOp>(in.operation());
-  std::optional<Sizes> sizes = in.sizes(op.getX());
-  if (sizes && op.getAxis()) {
-    FailureOr<int64_t> axis = in.axis(*op.getAxis(), sizes->size());
+LogicalResult shape::cumulative(Inference &in) {
+  Operation *op = in.operation();
+  std::optional<Sizes> sizes = in.sizes(op->getOperand(0));
+  auto given = op->getAttrOfType<IntegerAttr>("axis");
+  if (sizes && given) {
+    FailureOr<int64_t> axis = in.axis(given.getInt(), sizes->size());
     if (failed(axis))
       return failure();
     in.set("axis", *axis);
   }
-  return in.result(op.getY(), in.element(op.getX()), sizes);
+  return in.result(op->getResult(0), in.element(op->getOperand(0)), sizes);
 }

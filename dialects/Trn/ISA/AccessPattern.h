@@ -36,6 +36,14 @@ enum class DType : uint8_t {
   F8E4FN = 0x21,
   F8E8 = 0x22,
   BOOL = 0x23,
+  // What only the host sees of an input or output; instructions take none of them.
+  F8E4FNUZ = 0x30,
+  F8E5FNUZ = 0x31,
+  F4E2 = 0x32,
+  I4 = 0x33,
+  U4 = 0x34,
+  I2 = 0x35,
+  U2 = 0x36,
 };
 
 /// True for the codes above; every other value is hostile input.

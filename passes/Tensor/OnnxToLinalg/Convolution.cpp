@@ -5,6 +5,7 @@
 // inserted zeros.
 #include "dialects/ONNX/Ops/Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 
@@ -253,9 +254,60 @@ static Value reduceWindows(LinalgBuilder &b, Value x, ArrayRef<WindowDim> window
   return b.reduce(x, {xMap, b.dims(next, result)}, iterators, shape, elementTypeOf(x), kind, itself, taps);
 }
 
+/// Where the maximum of each window lies in the flattened input: the first position in the window that has it.
+static Value maximumPositions(LinalgBuilder &b, onnx::MaxPoolOp op, Value padded, Value maximum,
+                              ArrayRef<WindowDim> window) {
+  ArrayRef<int64_t> input = shapeOf(op.getX()), shape = shapeOf(op.getY());
+  unsigned spatial = window.size(), loops = 2 + 2 * spatial;
+  Type i32 = b.getI32Type();
+  // Positions inside one picture, by dimension; column major makes the first dimension the fastest.
+  SmallVector<int64_t> strides(spatial, 1);
+  int64_t picture = 1;
+  for (unsigned i = 0; i < spatial; ++i) {
+    unsigned dim = op.getStorageOrder() ? i : spatial - 1 - i;
+    strides[dim] = picture;
+    picture *= window[dim].input;
+  }
+  SmallVector<int64_t> paddedSpatial(shapeOf(padded).drop_front(2)), taps;
+  SmallVector<int32_t> places(1, 0);
+  for (unsigned dim = 0; dim < spatial; ++dim) {
+    SmallVector<int32_t> next;
+    for (int32_t place : places)
+      for (int64_t i = 0; i < paddedSpatial[dim]; ++i)
+        next.push_back(place + int32_t((i - window[dim].before) * strides[dim]));
+    places = std::move(next);
+    taps.push_back(window[dim].kernel);
+  }
+  Value place = b.weight(paddedSpatial, places);
+  Exprs xExprs = {b.getAffineDimExpr(0), b.getAffineDimExpr(1)}, placeExprs;
+  for (unsigned i = 0; i < spatial; ++i) {
+    AffineExpr at = b.getAffineDimExpr(2 + i) * window[i].stride + b.getAffineDimExpr(2 + spatial + i) * window[i].dilation;
+    xExprs.push_back(at);
+    placeExprs.push_back(at);
+  }
+  SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::reduction);
+  std::fill_n(iterators.begin(), 2 + spatial, utils::IteratorType::parallel);
+  AffineMap result = b.dims(loops, llvm::to_vector(llvm::seq<int64_t>(0, 2 + spatial)));
+  Value none = highestConstant(b, i32, false);
+  Value inside = b.reduce({padded, maximum, place},
+                          {AffineMap::get(loops, 0, xExprs, b.getContext()), result,
+                           AffineMap::get(loops, 0, placeExprs, b.getContext()), result},
+                          iterators, shape, i32, Reduction::Min,
+                          [&](Builder1 &b, ValueRange e) -> Value {
+                            return arith::SelectOp::create(b, isExtreme(b, e[0], e[1]), e[2], none);
+                          },
+                          taps);
+  // The pictures before this one.
+  SmallVector<int32_t> before;
+  for (int64_t i = 0; i < input[0] * input[1]; ++i)
+    before.push_back(int32_t(i * picture));
+  Value first = b.weight(input.take_front(2), before);
+  Value position = b.map({inside, first}, {b.identity(shape.size()), b.dims(shape.size(), {0, 1})}, shape, i32,
+                         [](Builder1 &b, ValueRange e) -> Value { return arith::AddIOp::create(b, e[0], e[1]); });
+  return b.convert(position, b.getI64Type());
+}
+
 static LogicalResult lowerMaxPool(onnx::MaxPoolOp op, LinalgBuilder &b, LoweringTable::Results &results) {
-  if (op.getIndices() && !op.getIndices().use_empty())
-    return op.emitOpError("the second result (indices) is not supported");
   Value x = op.getX(), y = op.getY();
   Type element = elementTypeOf(x);
   FailureOr<SmallVector<WindowDim>> window = windowOf(op, op.getKernelShape(), shapeOf(y));
@@ -265,9 +317,10 @@ static LogicalResult lowerMaxPool(onnx::MaxPoolOp op, LinalgBuilder &b, Lowering
   Type wide = element.isUnsignedInteger() ? Type(b.getI32Type()) : element;
   x = b.convert(x, wide);
   x = padSpatial(b, x, *window, lowestConstant(b, wide, false));
-  results.push_back(b.convert(reduceWindows(b, x, *window, shapeOf(y), Reduction::Max), element));
-  if (op->getNumResults() > 1)
-    results.push_back(nullptr);
+  Value maximum = reduceWindows(b, x, *window, shapeOf(y), Reduction::Max);
+  results.push_back(b.convert(maximum, element));
+  if (op.getIndices())
+    results.push_back(op.getIndices().use_empty() ? Value() : maximumPositions(b, op, x, maximum, *window));
   return success();
 }
 
@@ -309,6 +362,44 @@ static FailureOr<Value> lowerAveragePool(onnx::AveragePoolOp op, LinalgBuilder &
                [](Builder1 &b, ValueRange e) -> Value { return arith::MulFOp::create(b, e[0], e[1]); });
 }
 
+/// |x|^p or its inverse, in f32.
+static Value power(LinalgBuilder &b, Value x, int64_t p, bool inverse) {
+  return b.mapLike(x, [&](Builder1 &b, ValueRange e) -> Value {
+    Value value = inverse ? e[0] : math::AbsFOp::create(b, e[0]).getResult();
+    if (p == 1)
+      return value;
+    if (p == 2)
+      return inverse ? math::SqrtOp::create(b, value).getResult() : arith::MulFOp::create(b, value, value).getResult();
+    Value exponent = scalarConstant(b, value.getType(), inverse ? 1.0 / double(p) : double(p));
+    return math::PowFOp::create(b, value, exponent);
+  });
+}
+
+static FailureOr<Value> lowerLpPool(onnx::LpPoolOp op, LinalgBuilder &b) {
+  Type element = elementTypeOf(op.getX());
+  int64_t p = op.getP();
+  FailureOr<SmallVector<WindowDim>> window = windowOf(op, op.getKernelShape(), shapeOf(op.getY()));
+  if (failed(window))
+    return failure();
+  if (p < 1)
+    return op.emitOpError("expected p of at least 1 but got ") << p;
+  Value x = power(b, b.convert(op.getX(), b.getF32Type()), p, /*inverse=*/false);
+  x = padSpatial(b, x, *window, scalarConstant(b, b.getF32Type(), 0));
+  Value sum = reduceWindows(b, x, *window, shapeOf(op.getY()), Reduction::Sum);
+  return b.convert(power(b, sum, p, /*inverse=*/true), element);
+}
+
+static FailureOr<Value> lowerGlobalLpPool(onnx::GlobalLpPoolOp op, LinalgBuilder &b) {
+  Type element = elementTypeOf(op.getX());
+  int64_t p = op.getP();
+  if (p < 1)
+    return op.emitOpError("expected p of at least 1 but got ") << p;
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, shapeOf(op.getX()).size()));
+  Value x = power(b, b.convert(op.getX(), b.getF32Type()), p, /*inverse=*/false);
+  Value y = power(b, b.reduce(x, axes, Reduction::Sum), p, /*inverse=*/true);
+  return b.convert(b.reshape(y, shapeOf(op.getY())), element);
+}
+
 template <typename Op> static FailureOr<Value> lowerGlobalPool(Op op, LinalgBuilder &b) {
   Value x = op.getX();
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, shapeOf(x).size()));
@@ -328,6 +419,8 @@ void addConvolutionLowerings(LoweringTable &table) {
   table.add(lowerConvTranspose);
   table.add(lowerMaxPool);
   table.add(lowerAveragePool);
+  table.add(lowerLpPool);
+  table.add(lowerGlobalLpPool);
   table.add(lowerGlobalPool<onnx::GlobalAveragePoolOp>);
   table.add(lowerGlobalPool<onnx::GlobalMaxPoolOp>);
 }

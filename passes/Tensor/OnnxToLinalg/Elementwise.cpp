@@ -281,15 +281,60 @@ static FailureOr<Value> lowerWhere(onnx::WhereOp op, LinalgBuilder &b) {
                [](Builder1 &b, ValueRange e) { return select(b, e[0], e[1], e[2]); });
 }
 
+static FailureOr<Value> lowerBitShift(onnx::BitShiftOp op, LinalgBuilder &b) {
+  if (op.getDirection() != "LEFT" && op.getDirection() != "RIGHT")
+    return op.emitOpError("expected direction \"LEFT\" or \"RIGHT\" but got \"") << op.getDirection() << "\"";
+  bool left = op.getDirection() == "LEFT";
+  return b.map({op.getA(), op.getB()}, shapeOf(op.getC()), elementTypeOf(op.getC()), [&](Builder1 &b, ValueRange e) {
+    return left ? arith::ShLIOp::create(b, e[0], e[1]).getResult() : arith::ShRUIOp::create(b, e[0], e[1]).getResult();
+  });
+}
+
+static FailureOr<Value> lowerBitCast(onnx::BitCastOp op, LinalgBuilder &b) {
+  Type from = elementTypeOf(op.getX()), to = elementTypeOf(op.getY());
+  bool integers = from.isInteger() && to.isInteger() && !to.isInteger(1);
+  if (integers && !from.isInteger(1) && from.isUnsignedInteger() != to.isUnsignedInteger())
+    return op.emitOpError("reading ") << from << " as " << to << " is not supported";
+  if (!integers && (from.getIntOrFloatBitWidth() != 32 || to.getIntOrFloatBitWidth() != 32))
+    return op.emitOpError("expected types of 32 bits, or integers, but got ") << from << " and " << to;
+  return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {
+    // A boolean is a byte of 0 or 1.
+    if (integers)
+      return convertScalar(b, e[0], from, to);
+    Type plain = isa<FloatType>(to) ? to : Type(b.getI32Type());
+    return arith::BitcastOp::create(b, plain, e[0]);
+  });
+}
+
+/// To a power of two, up, down or to the nearest one: the fraction of an fp32 is carried into its exponent or dropped.
+static FailureOr<Value> lowerCastToPower(onnx::CastOp op, LinalgBuilder &b) {
+  Type from = elementTypeOf(op.getX()), to = elementTypeOf(op.getY());
+  StringRef mode = op.getRoundMode().value_or("up");
+  int carry = mode == "up" ? 0x007FFFFF : mode == "nearest" ? 0x00400000 : 0;
+  if (mode != "up" && mode != "nearest" && mode != "down")
+    return op.emitOpError("expected round_mode \"up\", \"down\" or \"nearest\" but got \"") << mode << "\"";
+  return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {
+    Type f32 = b.getF32Type(), i32 = b.getI32Type();
+    Value x = convertScalar(b, e[0], from, f32);
+    Value bits = arith::BitcastOp::create(b, i32, x);
+    if (carry)
+      bits = arith::AddIOp::create(b, bits, scalarConstant(b, i32, carry));
+    bits = arith::AndIOp::create(b, bits, scalarConstant(b, i32, 0x7F800000));
+    Value power = arith::BitcastOp::create(b, f32, bits);
+    power = minimum(b, maximum(b, power, constantLike(b, x, 0x1p-127)), constantLike(b, x, 0x1p127));
+    Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, x, x);
+    return arith::TruncFOp::create(b, to, select(b, isNan, x, power));
+  });
+}
+
 static FailureOr<Value> lowerCast(onnx::CastOp op, LinalgBuilder &b) {
   Type from = elementTypeOf(op.getX()), to = elementTypeOf(op.getY());
-  bool toNarrowFloat = isa<FloatType>(to) && to.getIntOrFloatBitWidth() < 16;
-  if (toNarrowFloat || (isa<FloatType>(from) && from.getIntOrFloatBitWidth() < 16))
-    if (toNarrowFloat && !op.getSaturate())
-      return op.emitOpError("8-bit floats without saturation are not supported");
+  if (isa<Float8E8M0FNUType>(to))
+    return lowerCastToPower(op, b);
+  bool saturates = isa<FloatType>(to) && to.getIntOrFloatBitWidth() < 16 && op.getSaturate();
   return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {
     Value value = e[0];
-    if (toNarrowFloat && isa<FloatType>(from)) {
+    if (saturates && isa<FloatType>(from) && from.getIntOrFloatBitWidth() >= 16) {
       // Saturating: to the largest finite value.
       double limit = APFloat::getLargest(cast<FloatType>(to).getFloatSemantics()).convertToDouble();
       value = maximum(b, minimum(b, value, constantLike(b, value, limit)), constantLike(b, value, -limit));
@@ -376,6 +421,8 @@ void addElementwiseLowerings(LoweringTable &table) {
   table.add(lowerMod);
   table.add(lowerWhere);
   table.add(lowerCast);
+  table.add(lowerBitShift);
+  table.add(lowerBitCast);
   table.add(lowerClip);
   table.add(lowerSum<onnx::SumOp>);
   table.add(lowerSum<onnx::MeanOp>);

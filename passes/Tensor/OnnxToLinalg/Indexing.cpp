@@ -1,12 +1,12 @@
 //===- Indexing.cpp - ONNX operations that read or write by index ---------===//
-// A gather is a map whose body extracts from the table; indices that are known and evenly spaced are slices. Scatters
-// are loops over the updates, in order, because two updates may name one element.
+// A gather is a map whose body extracts rows of a table; indices that are known and evenly spaced are slices. Scatters and
+// orders are reductions over all pairs, which the engines do on all lanes.
 #include "dialects/ONNX/Ops/Indexing.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
+#include <numeric>
 
 using namespace mlir;
 namespace trn {
@@ -14,16 +14,26 @@ namespace trn {
 using Builder1 = ImplicitLocOpBuilder;
 
 static int64_t axisOf(int64_t axis, Value x) { return axis < 0 ? axis + int64_t(shapeOf(x).size()) : axis; }
-static Value indexConstant(Builder1 &b, int64_t value) { return arith::ConstantOp::create(b, b.getIndexAttr(value)); }
 
 /// A position in a dimension of `size`: negative ones count from the end. Computed in the type of the index, as the
 /// device does it.
-static Value wrapIndex(Builder1 &b, Value index, int64_t size) {
+static Value fromEnd(Builder1 &b, Value index, int64_t size) {
   Type type = index.getType();
   Value isNegative = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, scalarConstant(b, type, 0));
-  Value fromEnd = arith::AddIOp::create(b, index, scalarConstant(b, type, double(size)));
-  Value position = arith::SelectOp::create(b, isNegative, fromEnd, index);
-  return arith::IndexCastOp::create(b, b.getIndexType(), position);
+  Value wrapped = arith::AddIOp::create(b, index, scalarConstant(b, type, double(size)));
+  return arith::SelectOp::create(b, isNegative, wrapped, index);
+}
+static Value wrapIndex(Builder1 &b, Value index, int64_t size) {
+  return arith::IndexCastOp::create(b, b.getIndexType(), fromEnd(b, index, size));
+}
+
+/// The larger or smaller of two values.
+static Value combineExtreme(Builder1 &b, bool isMax, Value x, Value y, bool isUnsigned) {
+  if (isa<FloatType>(x.getType()))
+    return isMax ? arith::MaximumFOp::create(b, x, y).getResult() : arith::MinimumFOp::create(b, x, y).getResult();
+  if (isUnsigned)
+    return isMax ? arith::MaxUIOp::create(b, x, y).getResult() : arith::MinUIOp::create(b, x, y).getResult();
+  return isMax ? arith::MaxSIOp::create(b, x, y).getResult() : arith::MinSIOp::create(b, x, y).getResult();
 }
 
 /// The values of a small constant index tensor.
@@ -66,120 +76,291 @@ static FailureOr<Value> lowerGather(onnx::GatherOp op, LinalgBuilder &b) {
                });
 }
 
+//===----------------------------------------------------------------------===//
+// By several indices
+//===----------------------------------------------------------------------===//
+
+/// Positions in a flattened tensor: sums of indices (tensors, negative ones from the end) and of the iterators of the
+/// result's own dimensions, times strides.
+class Positions {
+public:
+  Positions(LinalgBuilder &b, ArrayRef<int64_t> shape) : b(b), shape(shape) {}
+
+  void addIndex(Value indices, AffineMap map, int64_t size, int64_t stride) {
+    terms.push_back({stride, size});
+    operands.push_back(indices);
+    maps.push_back(map);
+  }
+  void addDim(int64_t dim, int64_t stride) {
+    if (shape[dim] == 1 || stride == 0)
+      return;
+    terms.push_back({stride, 0});
+    operands.push_back(b.positions(shape[dim]));
+    maps.push_back(b.dims(shape.size(), dim));
+  }
+  Value build() {
+    Type i32 = b.getI32Type();
+    return b.map(operands, maps, shape, i32, [&](Builder1 &inner, ValueRange e) -> Value {
+      Value sum = scalarConstant(inner, i32, 0);
+      for (auto [term, value] : llvm::zip_equal(terms, e)) {
+        Value position = term.size ? fromEnd(inner, value, term.size) : value;
+        position = convertScalar(inner, position, position.getType(), i32);
+        position = arith::MulIOp::create(inner, position, scalarConstant(inner, i32, double(term.stride)));
+        sum = arith::AddIOp::create(inner, sum, position);
+      }
+      return sum;
+    });
+  }
+
+private:
+  struct Term {
+    int64_t stride, size; ///< size 0: cannot be negative
+  };
+  LinalgBuilder &b;
+  SmallVector<int64_t> shape;
+  SmallVector<Term> terms;
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+};
+
+static int64_t product(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
+}
+
+/// What each step of a dimension is in the flattened tensor.
+static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t dim = shape.size(); dim-- > 1;)
+    strides[dim - 1] = strides[dim] * shape[dim];
+  return strides;
+}
+
+/// The rows [n, width] of a table at positions of any shape; the result has the positions' shape and the width.
+static Value gatherRows(LinalgBuilder &b, Value table, Value positions) {
+  SmallVector<int64_t> shape = {product(shapeOf(positions)), shapeOf(table)[1]};
+  Value flat = b.reshape(positions, shape[0]);
+  return b.map(flat, b.dims(2, 0), shape, elementTypeOf(table), [&](Builder1 &b, ValueRange e) -> Value {
+    Value row = arith::IndexCastOp::create(b, b.getIndexType(), e[0]);
+    Value column = linalg::IndexOp::create(b, 1);
+    return tensor::ExtractOp::create(b, table, ValueRange{row, column});
+  });
+}
+
+/// Single elements are rows of one element.
 static FailureOr<Value> lowerGatherElements(onnx::GatherElementsOp op, LinalgBuilder &b) {
   Value x = op.getX();
-  int64_t axis = axisOf(op.getAxis(), x), rank = shapeOf(x).size();
-  return b.map(op.getIndices(), shapeOf(op.getY()), elementTypeOf(x), [&](Builder1 &b, ValueRange e) -> Value {
-    SmallVector<Value> position;
-    for (int64_t dim = 0; dim < rank; ++dim)
-      position.push_back(dim == axis ? wrapIndex(b, e[0], shapeOf(x)[axis])
-                                     : linalg::IndexOp::create(b, dim).getResult());
-    return tensor::ExtractOp::create(b, x, position);
-  });
+  int64_t axis = axisOf(op.getAxis(), x);
+  ArrayRef<int64_t> shape = shapeOf(op.getY());
+  SmallVector<int64_t> strides = stridesOf(shapeOf(x));
+  Positions positions(b, shape);
+  positions.addIndex(op.getIndices(), b.identity(shape.size()), shapeOf(x)[axis], strides[axis]);
+  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
+    if (dim != axis)
+      positions.addDim(dim, strides[dim]);
+  Value rows = gatherRows(b, b.reshape(x, {product(shapeOf(x)), 1}), positions.build());
+  return b.reshape(rows, shape);
+}
+
+/// Positions that the last dimension of `indices` gives in the leading dimensions `sizes` of a tensor, after `batch`
+/// dimensions that both have.
+static Value positionsOf(LinalgBuilder &b, Value indices, ArrayRef<int64_t> sizes, int64_t batch) {
+  ArrayRef<int64_t> prefix = shapeOf(indices).drop_back();
+  SmallVector<int64_t> strides = stridesOf(sizes);
+  Positions positions(b, prefix);
+  for (int64_t dim = 0; dim < batch; ++dim)
+    positions.addDim(dim, strides[dim]);
+  for (int64_t i = 0, depth = shapeOf(indices).back(); i < depth; ++i) {
+    Value part = b.reshape(b.sliceDim(indices, prefix.size(), i, 1), prefix);
+    positions.addIndex(part, b.identity(prefix.size()), sizes[batch + i], strides[batch + i]);
+  }
+  return positions.build();
 }
 
 static FailureOr<Value> lowerGatherND(onnx::GatherNDOp op, LinalgBuilder &b) {
   Value x = op.getX(), indices = op.getIndices();
-  ArrayRef<int64_t> indexShape = shapeOf(indices);
-  int64_t batchDims = op.getBatchDims(), depth = indexShape.back(), prefix = int64_t(indexShape.size()) - 1;
-  return b.map(ValueRange(), shapeOf(op.getY()), elementTypeOf(x), [&](Builder1 &b, ValueRange) -> Value {
-    SmallVector<Value> outer, position;
-    for (int64_t dim = 0; dim < prefix; ++dim)
-      outer.push_back(linalg::IndexOp::create(b, dim));
-    for (int64_t dim = 0; dim < batchDims; ++dim)
-      position.push_back(outer[dim]);
-    for (int64_t i = 0; i < depth; ++i) {
-      SmallVector<Value> at = outer;
-      at.push_back(indexConstant(b, i));
-      position.push_back(wrapIndex(b, tensor::ExtractOp::create(b, indices, at), shapeOf(x)[batchDims + i]));
-    }
-    for (int64_t dim = position.size(), at = prefix, e = shapeOf(x).size(); dim < e; ++dim)
-      position.push_back(linalg::IndexOp::create(b, at++));
-    return tensor::ExtractOp::create(b, x, position);
+  int64_t batch = op.getBatchDims(), depth = shapeOf(indices).back();
+  ArrayRef<int64_t> leading = shapeOf(x).take_front(batch + depth), rest = shapeOf(x).drop_front(batch + depth);
+  Value table = b.reshape(x, {product(leading), product(rest)});
+  return b.reshape(gatherRows(b, table, positionsOf(b, indices, leading, batch)), shapeOf(op.getY()));
+}
+
+//===----------------------------------------------------------------------===//
+// Scatters
+//===----------------------------------------------------------------------===//
+
+/// A scatter as reductions: each element of the result looks through the updates for those that name it. The work is
+/// that of a product of the two, on all lanes; programs beyond this many steps are refused.
+static constexpr int64_t kMaxScatterSteps = int64_t(1) << 32;
+
+struct Scatter {
+  Value x, target, updates;        ///< where each update goes along `axis` of x
+  int64_t axis;                    ///< the position of the update is iterator `rank` instead
+  AffineMap targetMap, updatesMap; ///< over the dimensions of x, then the updates
+  int64_t count;                   ///< of updates
+};
+
+static FailureOr<Value> lowerScatter(Operation *op, LinalgBuilder &b, Scatter s, StringRef reduction) {
+  ArrayRef<int64_t> shape = shapeOf(s.x);
+  unsigned rank = shape.size();
+  if (elementTypeOf(s.x).isUnsignedInteger())
+    return op->emitOpError("unsigned elements are not supported");
+  if (product(shape) > kMaxScatterSteps / std::max<int64_t>(s.count, 1))
+    return op->emitOpError("scattering ") << s.count << " updates into " << product(shape) << " elements is not supported";
+  Type element = elementTypeOf(s.x), i32 = b.getI32Type();
+  bool isUnsigned = element.isUnsignedInteger(), isFloat = isa<FloatType>(element);
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  iterators.push_back(utils::IteratorType::reduction);
+  SmallVector<int64_t> own = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  AffineMap result = b.dims(rank + 1, own), along = b.dims(rank + 1, s.axis), update = b.dims(rank + 1, rank);
+  Value place = b.positions(shape[s.axis]);
+  auto equal = [](Builder1 &b, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y);
+  };
+  /// Combines, for each element, the updates whose target (or, with `order`, whose number) it is.
+  auto combine = [&](Reduction kind, Value neutral) {
+    return b.reduce({s.target, place, s.updates}, {s.targetMap, along, s.updatesMap, result}, iterators, shape, element,
+                    kind, [&](Builder1 &b, ValueRange e) -> Value {
+                      return arith::SelectOp::create(b, equal(b, e[0], e[1]), e[2], neutral);
+                    });
+  };
+  auto both = [&](Value found, auto body) { return b.map({s.x, found}, shape, element, body); };
+  if (reduction == "add")
+    return both(combine(Reduction::Sum, scalarConstant(b, element, 0)), [&](Builder1 &b, ValueRange e) -> Value {
+      return isFloat ? arith::AddFOp::create(b, e[0], e[1]).getResult() : arith::AddIOp::create(b, e[0], e[1]).getResult();
+    });
+  if (reduction == "mul")
+    return both(combine(Reduction::Product, scalarConstant(b, element, 1)), [&](Builder1 &b, ValueRange e) -> Value {
+      return isFloat ? arith::MulFOp::create(b, e[0], e[1]).getResult() : arith::MulIOp::create(b, e[0], e[1]).getResult();
+    });
+  if (reduction == "max" || reduction == "min") {
+    bool isMax = reduction == "max";
+    Value neutral = isMax ? lowestConstant(b, element, isUnsigned) : highestConstant(b, element, isUnsigned);
+    return both(combine(isMax ? Reduction::Max : Reduction::Min, neutral), [&](Builder1 &b, ValueRange e) {
+      return combineExtreme(b, isMax, e[0], e[1], isUnsigned);
+    });
+  }
+  if (reduction != "none")
+    return op->emitOpError("reduction \"") << reduction << "\" is not supported";
+  // The last update of an element counts: its number first, then its value.
+  bool isBool = element.isInteger(1);
+  Value order = b.positions(s.count), values = isBool ? b.convert(s.updates, b.getI8Type()) : s.updates;
+  Type plain = elementTypeOf(values);
+  // At most one update is left for an element: the largest of it and nothing is it, or the sum.
+  Value none = scalarConstant(b, i32, -1);
+  Value nothing = isFloat ? lowestConstant(b, plain, false) : scalarConstant(b, plain, 0);
+  Value last = b.reduce({s.target, place, order}, {s.targetMap, along, update, result}, iterators, shape, i32,
+                        Reduction::Max, [&](Builder1 &b, ValueRange e) -> Value {
+                          return arith::SelectOp::create(b, equal(b, e[0], e[1]), e[2], none);
+                        });
+  Value value = b.reduce({last, order, values}, {result, update, s.updatesMap, result}, iterators, shape, plain,
+                         isFloat ? Reduction::Max : Reduction::Sum, [&](Builder1 &b, ValueRange e) -> Value {
+                           return arith::SelectOp::create(b, equal(b, e[0], e[1]), e[2], nothing);
+                         });
+  return b.map({s.x, last, b.convert(value, element)}, shape, element, [&](Builder1 &b, ValueRange e) -> Value {
+    Value isHit = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, e[1], scalarConstant(b, i32, 0));
+    return arith::SelectOp::create(b, isHit, e[2], e[0]);
   });
 }
 
-/// What a scatter stores: the update, or the old value combined with it. Null for an unknown reduction.
-static Value combineUpdate(Builder1 &b, StringRef reduction, Value old, Value update) {
-  bool isFloat = isa<FloatType>(update.getType());
-  auto pick = [&](auto real, auto integer) { return isFloat ? real() : integer(); };
-  if (reduction == "none")
-    return update;
-  if (reduction == "add")
-    return pick([&]() -> Value { return arith::AddFOp::create(b, old, update); },
-                [&]() -> Value { return arith::AddIOp::create(b, old, update); });
-  if (reduction == "mul")
-    return pick([&]() -> Value { return arith::MulFOp::create(b, old, update); },
-                [&]() -> Value { return arith::MulIOp::create(b, old, update); });
-  if (reduction == "max")
-    return pick([&]() -> Value { return arith::MaximumFOp::create(b, old, update); },
-                [&]() -> Value { return arith::MaxSIOp::create(b, old, update); });
-  if (reduction == "min")
-    return pick([&]() -> Value { return arith::MinimumFOp::create(b, old, update); },
-                [&]() -> Value { return arith::MinSIOp::create(b, old, update); });
-  return nullptr;
-}
-
-/// Loops over every position of `shape`, carrying a tensor.
-static Value loopOver(Builder1 &b, ArrayRef<int64_t> shape, Value carried,
-                      llvm::function_ref<Value(Builder1 &, ValueRange position, Value carried)> body) {
-  SmallVector<Value> lower, upper, steps;
-  for (int64_t size : shape) {
-    lower.push_back(indexConstant(b, 0));
-    upper.push_back(indexConstant(b, size));
-    steps.push_back(indexConstant(b, 1));
-  }
-  auto nest = scf::buildLoopNest(b, b.getLoc(), lower, upper, steps, carried,
-                                 [&](OpBuilder &nested, Location loc, ValueRange position, ValueRange values) {
-                                   ImplicitLocOpBuilder inner(loc, nested);
-                                   return scf::ValueVector{body(inner, position, values[0])};
-                                 });
-  return nest.results[0];
+/// Indices of a tensor, none of them negative, as 32-bit integers.
+static Value plainIndices(LinalgBuilder &b, Value indices, int64_t size) {
+  Type i32 = b.getI32Type();
+  return b.map(indices, shapeOf(indices), i32, [&](Builder1 &b, ValueRange e) -> Value {
+    Value position = fromEnd(b, e[0], size);
+    return convertScalar(b, position, position.getType(), i32);
+  });
 }
 
 static FailureOr<Value> lowerScatterElements(onnx::ScatterElementsOp op, LinalgBuilder &b) {
-  Value x = op.getX(), indices = op.getIndices(), updates = op.getUpdates();
-  int64_t axis = axisOf(op.getAxis(), x);
-  if (elementTypeOf(x).isUnsignedInteger())
-    return op.emitOpError("unsigned elements are not supported");
-  bool known = true;
-  Value y = loopOver(b, shapeOf(indices), x, [&](Builder1 &b, ValueRange position, Value carried) -> Value {
-    SmallVector<Value> target(position);
-    target[axis] = wrapIndex(b, tensor::ExtractOp::create(b, indices, position), shapeOf(x)[axis]);
-    Value update = tensor::ExtractOp::create(b, updates, position);
-    Value old = tensor::ExtractOp::create(b, carried, target);
-    Value stored = combineUpdate(b, op.getReduction(), old, update);
-    known &= bool(stored);
-    return tensor::InsertOp::create(b, stored ? stored : update, carried, target);
-  });
-  if (!known)
-    return op.emitOpError("reduction \"") << op.getReduction() << "\" is not supported";
-  return y;
+  Value x = op.getX(), updates = op.getUpdates();
+  int64_t axis = axisOf(op.getAxis(), x), rank = shapeOf(x).size(), count = shapeOf(updates)[axis];
+  Value target = plainIndices(b, op.getIndices(), shapeOf(x)[axis]);
+  // Where the updates end before the data, no update goes anywhere.
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), along = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (dim != axis)
+      high[dim] = shapeOf(x)[dim] - shapeOf(updates)[dim];
+  along[axis] = rank;
+  if (llvm::any_of(high, [](int64_t missing) { return missing != 0; })) {
+    target = b.pad(target, low, high, scalarConstant(b, b.getI32Type(), -1));
+    updates = b.pad(updates, low, high, scalarConstant(b, elementTypeOf(updates), 0));
+  }
+  AffineMap map = b.dims(rank + 1, along);
+  return lowerScatter(op, b, {x, target, updates, axis, map, map, count}, op.getReduction());
 }
 
 static FailureOr<Value> lowerScatterND(onnx::ScatterNDOp op, LinalgBuilder &b) {
-  Value x = op.getX(), indices = op.getIndices(), updates = op.getUpdates();
+  Value x = op.getX(), indices = op.getIndices();
+  int64_t depth = shapeOf(indices).back(), count = product(shapeOf(indices).drop_back());
+  ArrayRef<int64_t> leading = shapeOf(x).take_front(depth), rest = shapeOf(x).drop_front(depth);
+  Value table = b.reshape(x, {product(leading), product(rest)});
+  Value target = b.reshape(positionsOf(b, indices, leading, 0), count);
+  Value updates = b.reshape(op.getUpdates(), {count, product(rest)});
+  FailureOr<Value> y =
+      lowerScatter(op, b, {table, target, updates, 0, b.dims(3, 2), b.dims(3, {2, 1}), count}, op.getReduction());
+  if (failed(y))
+    return failure();
+  return b.reshape(*y, shapeOf(x));
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+/// Each element's rank is the number of elements before it in the order; the k-th result is the element of rank k. Equal
+/// elements keep their order, as the standard asks.
+static LogicalResult lowerTopK(onnx::TopKOp op, LinalgBuilder &b, LoweringTable::Results &results) {
+  Value x = op.getX();
+  if (!op.getK())
+    return op.emitOpError("expected a constant k but got one computed at run time");
+  int64_t rank = shapeOf(x).size(), axis = axisOf(op.getAxis(), x), size = shapeOf(x)[axis], k = *op.getK();
   if (elementTypeOf(x).isUnsignedInteger())
     return op.emitOpError("unsigned elements are not supported");
-  int64_t depth = shapeOf(indices).back(), prefix = int64_t(shapeOf(indices).size()) - 1;
-  bool known = true;
-  Value y = loopOver(b, shapeOf(updates), x, [&](Builder1 &b, ValueRange position, Value carried) -> Value {
-    SmallVector<Value> target;
-    for (int64_t i = 0; i < depth; ++i) {
-      SmallVector<Value> at(position.take_front(prefix));
-      at.push_back(indexConstant(b, i));
-      target.push_back(wrapIndex(b, tensor::ExtractOp::create(b, indices, at), shapeOf(x)[i]));
-    }
-    llvm::append_range(target, position.drop_front(prefix));
-    Value update = tensor::ExtractOp::create(b, updates, position);
-    Value old = tensor::ExtractOp::create(b, carried, target);
-    Value stored = combineUpdate(b, op.getReduction(), old, update);
-    known &= bool(stored);
-    return tensor::InsertOp::create(b, stored ? stored : update, carried, target);
-  });
-  if (!known)
-    return op.emitOpError("reduction \"") << op.getReduction() << "\" is not supported";
-  return y;
+  constexpr int64_t kMaxSize = 1 << 14;
+  if (size > kMaxSize)
+    return op.emitOpError("ordering ") << size << " elements is not supported: at most " << kMaxSize;
+  Type element = elementTypeOf(x), i32 = b.getI32Type();
+  bool isUnsigned = element.isUnsignedInteger(), isFloat = isa<FloatType>(element), largest = op.getLargest();
+  // Iterators: the dimensions of x, with each element along the axis; then the elements that it is compared with.
+  SmallVector<int64_t> own = llvm::to_vector(llvm::seq<int64_t>(0, rank)), other = own;
+  other[axis] = rank;
+  unsigned loops = rank + 1;
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  iterators.push_back(utils::IteratorType::reduction);
+  AffineMap ownMap = b.dims(loops, own), otherMap = b.dims(loops, other);
+  AffineMap ownAxis = b.dims(loops, axis), otherAxis = b.dims(loops, rank);
+  auto compare = [&](Builder1 &b, arith::CmpFPredicate real, arith::CmpIPredicate integer, Value x, Value y) -> Value {
+    return isFloat ? arith::CmpFOp::create(b, real, x, y).getResult() : arith::CmpIOp::create(b, integer, x, y).getResult();
+  };
+  using P = arith::CmpFPredicate;
+  using I = arith::CmpIPredicate;
+  I before = largest ? (isUnsigned ? I::ugt : I::sgt) : (isUnsigned ? I::ult : I::slt);
+  Value place = b.positions(size);
+  Value ranks = b.reduce({x, x, place, place}, {ownMap, otherMap, ownAxis, otherAxis, ownMap}, iterators, shapeOf(x), i32,
+                         Reduction::Sum, [&](Builder1 &b, ValueRange e) -> Value {
+                           Value isBefore = compare(b, largest ? P::OGT : P::OLT, before, e[1], e[0]);
+                           Value isEqual = compare(b, P::OEQ, I::eq, e[1], e[0]);
+                           Value isEarlier = arith::CmpIOp::create(b, I::slt, e[3], e[2]);
+                           Value counts = arith::OrIOp::create(b, isBefore, arith::AndIOp::create(b, isEqual, isEarlier));
+                           return arith::ExtUIOp::create(b, i32, counts);
+                         });
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape[axis] = k;
+  Value ordinal = b.positions(k);
+  // Iterators: the dimensions of the result; then the elements.
+  // Exactly one element has each rank: the largest of it and nothing is it, or the sum.
+  auto pick = [&](Value from, AffineMap map, Type type) {
+    bool real = isa<FloatType>(type);
+    Value nothing = real ? lowestConstant(b, type, false) : scalarConstant(b, type, 0);
+    return b.reduce({ranks, ordinal, from}, {otherMap, ownAxis, map, ownMap}, iterators, shape, type,
+                    real ? Reduction::Max : Reduction::Sum, [&](Builder1 &b, ValueRange e) -> Value {
+                      Value found = arith::CmpIOp::create(b, I::eq, e[0], e[1]);
+                      return arith::SelectOp::create(b, found, e[2], nothing);
+                    });
+  };
+  Value values = pick(x, otherMap, element), indices = pick(place, otherAxis, i32);
+  results.append({values, b.convert(indices, b.getI64Type())});
+  return success();
 }
 
 /// on where the index (negative ones from the end) equals the position along the axis, off elsewhere.
@@ -214,6 +395,7 @@ void addIndexingLowerings(LoweringTable &table) {
   table.add(lowerGatherND);
   table.add(lowerScatterElements);
   table.add(lowerScatterND);
+  table.add(lowerTopK);
   table.add(lowerOneHot);
 }
 

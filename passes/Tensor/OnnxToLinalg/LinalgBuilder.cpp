@@ -1,9 +1,12 @@
 //===- LinalgBuilder.cpp - building blocks of the lowerings ---------------===//
 #include "passes/Tensor/OnnxToLinalg/LinalgBuilder.h"
+#include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/APFloat.h"
+#include <cmath>
 
 using namespace mlir;
 namespace trn {
@@ -42,10 +45,57 @@ Value highestConstant(ImplicitLocOpBuilder &builder, Type type, bool isUnsigned)
   return integerBound(builder, type, isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width));
 }
 
+/// An f32 rounded to the nearest number of a float type of at most 8 bits; beyond the largest, what MLIR's truncation
+/// gives. x + c - c rounds to the last place of c, which is 1.5 * 2^23 of the last place that the type has at x.
+static Value roundToSmall(ImplicitLocOpBuilder &b, Value x, FloatType type) {
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  int fraction = int(APFloat::semanticsPrecision(semantics)) - 1;
+  double largest = APFloat::getLargest(semantics).convertToDouble();
+  Type f32 = b.getF32Type(), i32 = b.getI32Type();
+  auto number = [&](double value) { return scalarConstant(b, f32, value); };
+  auto clamp = [&](Value value, double limit) {
+    value = arith::MaximumFOp::create(b, value, number(-limit));
+    return arith::MinimumFOp::create(b, value, number(limit)).getResult();
+  };
+  // Without infinity and NaN, what is too large is the largest; there, 4 is enough to see that it is.
+  bool isFinite = !APFloat::semanticsHasInf(semantics) && !APFloat::semanticsHasNaN(semantics);
+  Value small = clamp(x, isFinite ? largest : 4 * largest);
+  Value bits = arith::BitcastOp::create(b, i32, small);
+  Value exponent = arith::AndIOp::create(b, bits, scalarConstant(b, i32, 0x7F800000));
+  Value place = arith::MaximumFOp::create(b, arith::BitcastOp::create(b, f32, exponent),
+                                          number(std::ldexp(1.0, APFloat::semanticsMinExponent(semantics))));
+  Value shift = arith::MulFOp::create(b, place, number(std::ldexp(1.5, 23 - fraction)));
+  Value rounded = arith::SubFOp::create(b, arith::AddFOp::create(b, small, shift), shift);
+  if (isFinite) // NaN is 0
+    return arith::SelectOp::create(b, arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, x, x), number(0), rounded);
+  // Zero keeps its sign where the type has two.
+  if (!APFloat::getZero(semantics, /*Negative=*/true).bitcastToAPInt().isZero()) {
+    Value sign = arith::AndIOp::create(b, bits, scalarConstant(b, i32, -2147483648.0));
+    Value all = arith::OrIOp::create(b, arith::BitcastOp::create(b, i32, rounded), sign);
+    rounded = arith::BitcastOp::create(b, f32, all);
+  }
+  Value tooLarge = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, rounded), number(largest));
+  Value instead = APFloat::semanticsHasInf(semantics)
+                      ? arith::MulFOp::create(b, rounded, number(INFINITY)).getResult()
+                      : number(std::nan(""));
+  return arith::SelectOp::create(b, tooLarge, instead, rounded);
+}
+
+static bool isSmall(Type type) { return type.getIntOrFloatBitWidth() <= 8; }
+
 static Value convertFloat(ImplicitLocOpBuilder &b, Value value, FloatType to) {
   auto from = cast<FloatType>(value.getType());
   if (from == to)
     return value;
+  if (isSmall(from) || isSmall(to)) {
+    Type f32 = b.getF32Type();
+    if (!from.isF32())
+      value = from.getWidth() < 32 ? arith::ExtFOp::create(b, f32, value).getResult()
+                                   : arith::TruncFOp::create(b, f32, value).getResult();
+    if (isSmall(to))
+      return arith::TruncFOp::create(b, to, roundToSmall(b, value, to));
+    return convertFloat(b, value, to);
+  }
   if (from.getWidth() < to.getWidth())
     return arith::ExtFOp::create(b, to, value);
   if (from.getWidth() > to.getWidth())
@@ -67,6 +117,23 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
     return value;
   bool fromUnsigned = from.isUnsignedInteger() || from.isInteger(1);
   Type target = signless(to);
+  if (isa<FloatType>(to) && isSmall(to) && !isa<FloatType>(from))
+    return convertFloat(b, convertScalar(b, value, from, b.getF32Type()), cast<FloatType>(to));
+  if (isa<FloatType>(from) && isSmall(from) && !isa<FloatType>(to))
+    return convertScalar(b, convertFloat(b, value, b.getF32Type()), b.getF32Type(), to);
+  if (to.isInteger() && to.getIntOrFloatBitWidth() < 8 && !to.isInteger(1)) {
+    // Wraps around, as the narrowing of wider integers does.
+    unsigned width = to.getIntOrFloatBitWidth();
+    Type i32 = b.getI32Type();
+    Value wide = convertScalar(b, value, from, i32);
+    if (to.isUnsignedInteger()) {
+      wide = arith::AndIOp::create(b, wide, scalarConstant(b, i32, (1 << width) - 1));
+    } else {
+      Value unused = scalarConstant(b, i32, 32 - width);
+      wide = arith::ShRSIOp::create(b, arith::ShLIOp::create(b, wide, unused), unused);
+    }
+    return arith::TruncIOp::create(b, target, wide);
+  }
   if (to.isInteger(1))
     return convertToBool(b, value);
   if (auto real = dyn_cast<FloatType>(to)) {
@@ -112,12 +179,19 @@ Value LinalgBuilder::filled(ArrayRef<int64_t> shape, Value scalar) {
   return linalg::FillOp::create(*this, scalar, target).getResult(0);
 }
 
+/// A constant of 4-byte elements; large ones become resources.
+template <typename T> static ElementsAttr elements(RankedTensorType type, ArrayRef<T> values) {
+  const auto *from = reinterpret_cast<const char *>(values.data());
+  return makeConstant(type, std::vector<char>(from, from + values.size() * sizeof(T)));
+}
+
 Value LinalgBuilder::weight(RankedTensorType type, ArrayRef<float> values) {
-  return onnx::WeightOp::create(*this, DenseElementsAttr::get(type, values));
+  assert(type.getElementType().isF32() && "the values are fp32");
+  return onnx::WeightOp::create(*this, elements(type, values));
 }
 
 Value LinalgBuilder::weight(ArrayRef<int64_t> shape, ArrayRef<int32_t> values) {
-  return onnx::WeightOp::create(*this, DenseElementsAttr::get(RankedTensorType::get(shape, getI32Type()), values));
+  return onnx::WeightOp::create(*this, elements(RankedTensorType::get(shape, getI32Type()), values));
 }
 
 Value LinalgBuilder::positions(int64_t size) {
@@ -133,6 +207,10 @@ AffineMap LinalgBuilder::dims(unsigned rank, ArrayRef<int64_t> positions) {
 
 Value LinalgBuilder::generic(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> iterators,
                              Value init, Type element, ScalarBody body) {
+  // Without a result, or without anything that goes into it, nothing is computed.
+  auto isEmpty = [](Value value) { return llvm::is_contained(shapeOf(value), 0); };
+  if (isEmpty(init) || llvm::any_of(inputs, isEmpty))
+    return init;
   auto build = [&](OpBuilder &nested, Location loc, ValueRange arguments) {
     ImplicitLocOpBuilder inner(loc, nested);
     SmallVector<Value> elements;
@@ -337,6 +415,8 @@ static bool isTrivial(ArrayRef<ReassociationIndices> groups) {
 }
 
 Value LinalgBuilder::reshape(Value value, ArrayRef<int64_t> shape) {
+  if (llvm::is_contained(shape, 0))
+    return empty(shape, elementTypeOf(value));
   RankedTensorType type = tensorType(value);
   auto resultType = RankedTensorType::get(shape, type.getElementType());
   if (type == resultType)

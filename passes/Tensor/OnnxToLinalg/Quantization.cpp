@@ -1,6 +1,6 @@
 //===- Quantization.cpp - quantise and dequantise -------------------------===//
-// Scale and zero point are per tensor or per position of one axis. Rounding is to nearest even, and what is out of
-// range saturates, as the standard says. Blocked quantisation and 8-bit floats are refused.
+// Scale and zero point are per tensor, per position of one axis, or per block of it. Rounding is to nearest even, and what
+// is out of range saturates, as the standard says.
 #include "dialects/ONNX/Ops/Quantization.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,59 +18,82 @@ static Value alongAxis(LinalgBuilder &b, Value parameter, Value x, int64_t axis)
   ArrayRef<int64_t> own = shapeOf(parameter);
   if (own.empty() || (own.size() == 1 && own[0] == 1))
     return b.reshape(parameter, {});
-  axis = axis < 0 ? axis + rank : axis;
   SmallVector<int64_t> shape(rank - axis, 1);
   shape[0] = own[0];
   return b.reshape(parameter, shape);
 }
 
-static LogicalResult checkForm(Operation *op, Value x, Value scale, int64_t blockSize) {
-  if (blockSize != 0 || shapeOf(scale).size() > 1)
-    return op->emitOpError("blocked quantisation is not supported");
-  return success();
+/// The data and its parameters (scale, zero point), broadcasting. With blocks the axis becomes two: the blocks, which the
+/// parameters have, and what lies in one.
+static FailureOr<SmallVector<Value>> operandsOf(Operation *op, LinalgBuilder &b, Value x, ValueRange parameters,
+                                                int64_t axis, int64_t block) {
+  axis = axis < 0 ? axis + int64_t(shapeOf(x).size()) : axis;
+  SmallVector<Value> operands = {x};
+  if (block == 0 || shapeOf(parameters[0]).size() < shapeOf(x).size()) {
+    for (Value parameter : parameters)
+      operands.push_back(alongAxis(b, parameter, x, axis));
+    return operands;
+  }
+  SmallVector<int64_t> shape(shapeOf(x)), blocks(shapeOf(parameters[0]));
+  if (shape[axis] != blocks[axis] * block)
+    return op->emitOpError("expected blocks that divide axis ") << axis << " of " << shape[axis] << " but got "
+                                                                << blocks[axis] << " blocks of " << block;
+  shape[axis] = blocks[axis];
+  shape.insert(shape.begin() + axis + 1, block);
+  blocks.insert(blocks.begin() + axis + 1, 1);
+  operands[0] = b.reshape(x, shape);
+  for (Value parameter : parameters)
+    operands.push_back(b.reshape(parameter, blocks));
+  return operands;
 }
 
 static FailureOr<Value> lowerDequantize(onnx::DequantizeLinearOp op, LinalgBuilder &b) {
   Value x = op.getX();
-  if (failed(checkForm(op, x, op.getScale(), op.getBlockSize())))
-    return failure();
   Type from = elementTypeOf(x), element = elementTypeOf(op.getY()), scaleType = elementTypeOf(op.getScale());
   Type f32 = b.getF32Type();
-  SmallVector<Value> inputs = {x, alongAxis(b, op.getScale(), x, op.getAxis())};
-  if (op.getZeroPoint())
-    inputs.push_back(alongAxis(b, op.getZeroPoint(), x, op.getAxis()));
-  return b.map(inputs, shapeOf(x), element, [&](Builder1 &b, ValueRange e) -> Value {
+  FailureOr<SmallVector<Value>> inputs = operandsOf(op, b, x, op->getOperands().drop_front(), op.getAxis(), op.getBlockSize());
+  if (failed(inputs))
+    return failure();
+  Value y = b.map(*inputs, shapeOf(inputs->front()), element, [&](Builder1 &b, ValueRange e) -> Value {
     Value value = convertScalar(b, e[0], from, f32);
     if (e.size() > 2)
       value = arith::SubFOp::create(b, value, convertScalar(b, e[2], from, f32));
     value = arith::MulFOp::create(b, value, convertScalar(b, e[1], scaleType, f32));
     return convertScalar(b, value, f32, element);
   });
+  return b.reshape(y, shapeOf(op.getY()));
 }
 
 static FailureOr<Value> lowerQuantize(onnx::QuantizeLinearOp op, LinalgBuilder &b) {
   Value x = op.getX();
-  if (failed(checkForm(op, x, op.getScale(), op.getBlockSize())))
-    return failure();
   Type from = elementTypeOf(x), to = elementTypeOf(op.getY()), scaleType = elementTypeOf(op.getScale());
-  if (!to.isInteger() || to.getIntOrFloatBitWidth() > 16)
-    return op.emitOpError("expected 8-bit or 16-bit integers but got ") << to;
-  Type f32 = b.getF32Type();
   unsigned width = to.getIntOrFloatBitWidth();
+  if (width > 16)
+    return op.emitOpError("expected elements of at most 16 bits but got ") << to;
+  Type f32 = b.getF32Type();
+  bool isInteger = to.isInteger(), saturates = isInteger || op.getSaturate();
   double low = to.isUnsignedInteger() ? 0 : -std::ldexp(1.0, width - 1);
   double high = std::ldexp(1.0, to.isUnsignedInteger() ? width : width - 1) - 1;
-  SmallVector<Value> inputs = {x, alongAxis(b, op.getScale(), x, op.getAxis())};
-  if (op.getZeroPoint())
-    inputs.push_back(alongAxis(b, op.getZeroPoint(), x, op.getAxis()));
-  return b.map(inputs, shapeOf(x), to, [&](Builder1 &b, ValueRange e) -> Value {
+  if (auto real = dyn_cast<FloatType>(to)) {
+    high = APFloat::getLargest(real.getFloatSemantics()).convertToDouble();
+    low = -high;
+  }
+  FailureOr<SmallVector<Value>> inputs = operandsOf(op, b, x, op->getOperands().drop_front(), op.getAxis(), op.getBlockSize());
+  if (failed(inputs))
+    return failure();
+  Value y = b.map(*inputs, shapeOf(inputs->front()), to, [&](Builder1 &b, ValueRange e) -> Value {
     Value value = arith::DivFOp::create(b, convertScalar(b, e[0], from, f32), convertScalar(b, e[1], scaleType, f32));
-    value = math::RoundEvenOp::create(b, value);
+    if (isInteger)
+      value = math::RoundEvenOp::create(b, value);
     if (e.size() > 2)
       value = arith::AddFOp::create(b, value, convertScalar(b, e[2], to, f32));
-    value = arith::MaximumFOp::create(b, value, scalarConstant(b, f32, low));
-    value = arith::MinimumFOp::create(b, value, scalarConstant(b, f32, high));
+    if (saturates) {
+      value = arith::MaximumFOp::create(b, value, scalarConstant(b, f32, low));
+      value = arith::MinimumFOp::create(b, value, scalarConstant(b, f32, high));
+    }
     return convertScalar(b, value, f32, to);
   });
+  return b.reshape(y, shapeOf(op.getY()));
 }
 
 /// The range of the data, widened to hold 0, over 256 steps.

@@ -135,6 +135,38 @@ template <typename Op> static FailureOr<Value> lowerArgReduce(Op op, LinalgBuild
   return b.reshape(b.convert(position, b.getI64Type()), shapeOf(op.getY()));
 }
 
+/// Results over growing parts of an axis: each step combines every element with the one twice as far away, so that
+/// log2(n) maps do it.
+static Value scan(LinalgBuilder &b, Value x, int64_t axis, bool reverse, bool exclusive, double identity,
+                  llvm::function_ref<Value(Builder1 &, Value, Value)> combine) {
+  int64_t rank = shapeOf(x).size(), size = shapeOf(x)[axis];
+  // The elements moved along the axis, the identity where none comes from.
+  auto moved = [&](Value x, int64_t distance) {
+    SmallVector<int64_t> low(rank, 0), high(rank, 0);
+    (reverse ? high : low)[axis] = distance;
+    Value part = b.sliceDim(x, axis, reverse ? distance : 0, size - distance);
+    return b.pad(part, low, high, scalarConstant(b, elementTypeOf(x), identity));
+  };
+  if (exclusive)
+    x = size == 1 ? b.mapLike(x, [&](Builder1 &b, ValueRange e) { return scalarConstant(b, e[0].getType(), identity); })
+                  : moved(x, 1);
+  for (int64_t distance = 1; distance < size; distance *= 2)
+    x = b.map({x, moved(x, distance)}, shapeOf(x), elementTypeOf(x),
+              [&](Builder1 &b, ValueRange e) { return combine(b, e[0], e[1]); });
+  return x;
+}
+
+static FailureOr<Value> lowerCumProd(onnx::CumProdOp op, LinalgBuilder &b) {
+  if (!op.getAxis())
+    return op.emitOpError("expected a constant axis but got one computed at run time");
+  if (!isa<FloatType>(elementTypeOf(op.getX())))
+    return op.emitOpError("integer elements are not supported");
+  return scan(b, op.getX(), *op.getAxis(), op.getReverse(), op.getExclusive(), 1, [](Builder1 &b, Value x, Value y) -> Value {
+    return arith::MulFOp::create(b, x, y);
+  });
+}
+
+/// Floats are a product with a triangular matrix of ones, which the PE does; it would round integers.
 static FailureOr<Value> lowerCumSum(onnx::CumSumOp op, LinalgBuilder &b) {
   Value x = op.getX();
   if (!op.getAxis())
@@ -145,6 +177,22 @@ static FailureOr<Value> lowerCumSum(onnx::CumSumOp op, LinalgBuilder &b) {
   if (element.isUnsignedInteger())
     return op.emitOpError("unsigned elements are not supported");
   bool reverse = op.getReverse(), exclusive = op.getExclusive();
+  if (!isa<FloatType>(element)) {
+    // The iterator after those of the result runs over what may count into each sum.
+    SmallVector<int64_t> own = llvm::to_vector(llvm::seq<int64_t>(0, rank)), other = own;
+    other[axis] = rank;
+    SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+    iterators.push_back(utils::IteratorType::reduction);
+    unsigned loops = rank + 1;
+    Value place = b.positions(shape[axis]);
+    using P = arith::CmpIPredicate;
+    P counts = reverse ? (exclusive ? P::sgt : P::sge) : (exclusive ? P::slt : P::sle);
+    return b.reduce({x, place, place}, {b.dims(loops, other), b.dims(loops, rank), b.dims(loops, axis), b.dims(loops, own)},
+                    iterators, shape, element, Reduction::Sum, [&](Builder1 &b, ValueRange e) -> Value {
+                      Value isCounted = arith::CmpIOp::create(b, counts, e[1], e[2]);
+                      return arith::SelectOp::create(b, isCounted, e[0], scalarConstant(b, element, 0));
+                    });
+  }
   // ones[from, to] = 1 where `from` counts into the sum at `to`.
   Value ones = b.map(ValueRange(), {shape[axis], shape[axis]}, element, [&](Builder1 &b, ValueRange) -> Value {
     using P = arith::CmpIPredicate;
@@ -175,6 +223,7 @@ void addReductionLowerings(LoweringTable &table) {
   table.add(lowerArgReduce<onnx::ArgMaxOp>);
   table.add(lowerArgReduce<onnx::ArgMinOp>);
   table.add(lowerCumSum);
+  table.add(lowerCumProd);
 }
 
 } // namespace trn

@@ -32,7 +32,7 @@ static std::optional<double> coordinate(StringRef mode, int64_t i, double scale,
     return in / 2.0 * (1 - adjustment) + (i + 0.5) / scale - 0.5;
   }
   if (mode == "align_corners")
-    return out == 1 ? 0 : double(i) * double(in - 1) / double(out - 1);
+    return double(in) * scale == 1 ? 0 : double(i) * double(in - 1) / (double(in) * scale - 1);
   if (mode == "asymmetric")
     return i / scale;
   return std::nullopt;
@@ -231,6 +231,25 @@ static Value resizeWeighted(LinalgBuilder &b, Value x, int64_t dim, ArrayRef<Tap
                     result, element);
 }
 
+/// Where output position `i` of a cut-out region lies in the input; the region is given as parts of the last position.
+static double croppedCoordinate(double start, double end, int64_t i, int64_t in, int64_t out) {
+  double last = double(in - 1);
+  return out > 1 ? start * last + double(i) * (end - start) * last / double(out - 1) : 0.5 * (start + end) * last;
+}
+
+/// The extrapolation value at the positions of a dimension that lie outside of the input.
+static Value extrapolate(LinalgBuilder &b, Value x, int64_t dim, ArrayRef<int32_t> inside, double value) {
+  if (llvm::all_of(inside, [](int32_t flag) { return flag != 0; }))
+    return x;
+  int64_t rank = shapeOf(x).size();
+  Value flags = b.weight({shapeOf(x)[dim]}, inside);
+  return b.map({x, flags}, {b.identity(rank), b.dims(rank, dim)}, shapeOf(x), elementTypeOf(x),
+               [&](Builder1 &b, ValueRange e) -> Value {
+                 Value isInside = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, e[1], scalarConstant(b, b.getI32Type(), 0));
+                 return arith::SelectOp::create(b, isInside, e[0], scalarConstant(b, e[0].getType(), value));
+               });
+}
+
 static FailureOr<Value> lowerResize(onnx::ResizeOp op, LinalgBuilder &b) {
   Value x = op.getX();
   ArrayRef<int64_t> shape = shapeOf(x), result = shapeOf(op.getY());
@@ -240,18 +259,26 @@ static FailureOr<Value> lowerResize(onnx::ResizeOp op, LinalgBuilder &b) {
     return op.emitOpError("expected mode nearest, linear or cubic but got \"") << mode << "\"";
   if (mode != "nearest" && !isa<FloatType>(elementTypeOf(x)))
     return op.emitOpError("expected float elements in mode ") << mode << " but got " << elementTypeOf(x);
-  for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
+  bool crops = transform == "tf_crop_and_resize";
+  std::optional<ArrayRef<float>> roi = op.getRoi();
+  int64_t rank = shape.size();
+  if (crops && (!roi || int64_t(roi->size()) != 2 * rank))
+    return op.emitOpError("expected a constant roi of ") << 2 * rank << " numbers for mode \"tf_crop_and_resize\"";
+  for (int64_t dim = 0; dim < rank; ++dim) {
     int64_t in = shape[dim], out = result[dim];
+    double start = crops ? (*roi)[dim] : 0, end = crops ? (*roi)[rank + dim] : 1;
     double scale = op.getScales() ? (*op.getScales())[dim] : double(out) / double(in);
-    if (in == out && scale == 1.0)
+    if (in == out && scale == 1.0 && start == 0 && end == 1)
       continue;
     // A scale is stored as f32: the exact ratio, where it rounds to the stored one.
     if (double exact = double(out) / double(in); float(exact) == float(scale))
       scale = exact;
     SmallVector<int64_t> positions;
     SmallVector<Taps> taps;
+    SmallVector<int32_t> inside;
     for (int64_t i = 0; i < out; ++i) {
-      std::optional<double> at = coordinate(transform, i, scale, in, out);
+      std::optional<double> at = crops ? croppedCoordinate(start, end, i, in, out) : coordinate(transform, i, scale, in, out);
+      inside.push_back(!crops || (at && *at >= 0 && *at <= double(in - 1)));
       if (!at)
         return op.emitOpError("coordinate_transformation_mode \"") << transform << "\" is not supported";
       if (mode != "nearest") {
@@ -264,6 +291,7 @@ static FailureOr<Value> lowerResize(onnx::ResizeOp op, LinalgBuilder &b) {
       positions.push_back(std::clamp<int64_t>(*position, 0, in - 1));
     }
     x = mode == "nearest" ? resizeNearest(b, x, dim, positions) : resizeWeighted(b, x, dim, taps);
+    x = extrapolate(b, x, dim, inside, op.getExtrapolationValue().convertToFloat());
   }
   return x;
 }

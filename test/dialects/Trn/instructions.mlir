@@ -61,6 +61,18 @@ func.func @scheduled() {
   return
 }
 
+// CHECK-LABEL: func.func @bits
+func.func @bits(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xi32, #trn.sbuf>) {
+  // CHECK: trn.bitcast %{{.*}} : memref<128x64xf32, #trn.sbuf> to memref<128x64xi32, #trn.sbuf>
+  %0 = trn.bitcast %x : memref<128x64xf32, #trn.sbuf> to memref<128x64xi32, #trn.sbuf>
+  trn.tensor_copy outs(%y : memref<128x64xi32, #trn.sbuf>) ins(%0 : memref<128x64xi32, #trn.sbuf>)
+  // CHECK: trn.tensor_copy {{.*}}as = i32>]
+  trn.tensor_copy outs(%y : memref<128x64xi32, #trn.sbuf>) ins(%x : memref<128x64xf32, #trn.sbuf>) {aps = [#trn.ap<count = 128, dims = [[1, 64]]>, #trn.ap<count = 128, dims = [[1, 64]], as = i32>]}
+  return
+}
+
+// CHECK: trn.global @q kind(input) io_name "q" host_type(f8E4M3FNUZ) : memref<2x8xf16, #trn.hbm>
+trn.global @q kind(input) io_name "q" host_type(f8E4M3FNUZ) : memref<2x8xf16, #trn.hbm>
 // CHECK: trn.global @x kind(input) io_name "x:0" : memref<2x8xf32, #trn.hbm>
 trn.global @x kind(input) io_name "x:0" : memref<2x8xf32, #trn.hbm>
 // CHECK: trn.global @ids kind(input) io_name "ids" host_type(i64) : memref<2x8xi32, #trn.hbm>

@@ -204,7 +204,7 @@ trn.global @x kind(input) : memref<2x8xf32, #trn.sbuf>
 
 // -----
 
-// expected-error @+1 {{expected a 'host_type' that the device narrows to 'i16' (64-bit integers to 32 bits, i1 to a byte), but got 'i64'}}
+// expected-error @+1 {{expected a 'host_type' that the device narrows to 'i16' (64-bit integers to 32 bits, smaller ones and i1 to a byte, floats of at most 8 bits to 16), but got 'i64'}}
 trn.global @x kind(input) host_type(i64) : memref<2x8xi16, #trn.hbm>
 
 // -----
@@ -253,10 +253,34 @@ func.func @scalar_unknown(%x: f32) -> f32 {
 
 // -----
 
-// expected-error @+1 {{expected start, count, offset, dims or row_step, but got 'size'}}
+// expected-error @+1 {{expected start, count, offset, dims, row_step or as, but got 'size'}}
 func.func private @ap_field() attributes {a = #trn.ap<size = 3>}
 
 // -----
 
 // expected-error @+1 {{expected a step of 32 bits and a count of at least 1, but got [1, 0]}}
 func.func private @ap_empty() attributes {a = #trn.ap<count = 1, dims = [[1, 0]]>}
+
+// -----
+
+func.func @bits_of_another_size(%x: memref<128x64xf32, #trn.sbuf>) {
+  // expected-error @+1 {{expected elements of one size, but got 'f32' and 'i16'}}
+  %0 = trn.bitcast %x : memref<128x64xf32, #trn.sbuf> to memref<128x64xi16, #trn.sbuf>
+  return
+}
+
+// -----
+
+func.func @bits_of_another_shape(%x: memref<128x64xf32, #trn.sbuf>) {
+  // expected-error @+1 {{expected types that differ in their elements only}}
+  %0 = trn.bitcast %x : memref<128x64xf32, #trn.sbuf> to memref<128x32xi32, #trn.sbuf>
+  return
+}
+
+// -----
+
+func.func @read_as_another_size(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xi16, #trn.sbuf>) {
+  // expected-error @+1 {{operand 'src': expected a type of the size of 'f32', but got 'i16'}}
+  trn.tensor_copy outs(%y : memref<128x64xi16, #trn.sbuf>) ins(%x : memref<128x64xf32, #trn.sbuf>) {aps = [#trn.ap<count = 128, dims = [[1, 64]]>, #trn.ap<count = 128, dims = [[1, 64]], as = i16>]}
+  return
+}

@@ -26,6 +26,19 @@ func.func @loop(%x: memref<128x2x64xf32, #trn.hbm> {trn.name = "x"}, %y: memref<
 
 // -----
 
+// What reads other elements than the buffer has says so in its pattern.
+// CHECK-LABEL: func.func @bits
+// CHECK: trn.tensor_copy {{.*}}ins(%{{.*}} : memref<128x64xf32, #trn.sbuf>){{.*}}#trn.ap<count = 128, dims = {{\[}}[1, 64]], as = i32>]
+func.func @bits() {
+  %x = memref.alloc() : memref<128x64xf32, #trn.sbuf>
+  %y = memref.alloc() : memref<128x64xi32, #trn.sbuf>
+  %bits = trn.bitcast %x : memref<128x64xf32, #trn.sbuf> to memref<128x64xi32, #trn.sbuf>
+  trn.tensor_copy outs(%y : memref<128x64xi32, #trn.sbuf>) ins(%bits : memref<128x64xi32, #trn.sbuf>)
+  return
+}
+
+// -----
+
 // Views compose: a collapsed window of a slice, with the partition start kept apart from the offset.
 // CHECK-LABEL: func.func @views
 // CHECK: trn.tensor_copy {{.*}}aps = [#trn.ap<count = 32, dims = {{\[}}[1, 12]]>, #trn.ap<start = 64, count = 32, offset = 9, dims = {{\[}}[8, 3], [1, 4]]>]

@@ -78,7 +78,7 @@ TEST_F(Dialect, AccessPatternsCompleteBaseBuffers) {
   InstructionOpInterface inst = op;
   EXPECT_FALSE(inst.getApsAttr());
   auto ap = [&](uint32_t start, uint32_t count, int64_t offset, ArrayRef<int64_t> dims) -> Attribute {
-    return APAttr::get(context(), start, count, offset, dims, 0);
+    return APAttr::get(context(), start, count, offset, dims, 0, Type());
   };
   inst.setApsAttr(builder.getArrayAttr({ap(64, 64, 16, {32, 4, 1, 16}), ap(0, 64, 0, {1, 64})}));
   inst.setEngine(isa::Engine::DVE);
@@ -141,7 +141,7 @@ TEST_F(Dialect, ElementTypesTranslateBothWays) {
     isa::DType type = static_cast<isa::DType>(code);
     if (!isa::isKnown(type) || type == isa::DType::F32R)
       continue;
-    EXPECT_EQ(dtypeOf(elementTypeOf(context(), type)), type) << isa::name(type);
+    EXPECT_EQ(hostDtypeOf(elementTypeOf(context(), type)), type) << isa::name(type);
   }
   EXPECT_EQ(dtypeOf(builder.getF64Type()), std::nullopt);
   EXPECT_EQ(dtypeOf(builder.getIntegerType(4)), std::nullopt);

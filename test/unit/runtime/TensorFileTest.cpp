@@ -18,6 +18,15 @@ HostTensor tensor(const std::string &name, DataType type, std::vector<int64_t> s
   result.bytes.resize(result.elements() * byteSize(type));
   for (size_t i = 0; i < result.bytes.size(); ++i)
     result.bytes[i] = static_cast<uint8_t>(i * 7 + 1);
+  // Values of less than a byte lie in a byte, with the sign extended.
+  unsigned unused = type == DataType::Int4 || type == DataType::UInt4 || type == DataType::Float4E2M1 ? 4
+                    : type == DataType::Int2 || type == DataType::UInt2                                ? 6
+                                                                                                       : 0;
+  for (uint8_t &byte : result.bytes) {
+    byte = static_cast<uint8_t>(byte << unused);
+    byte = type == DataType::Int4 || type == DataType::Int2 ? static_cast<uint8_t>(static_cast<int8_t>(byte) >> unused)
+                                                            : byte >> unused;
+  }
   return result;
 }
 
@@ -41,7 +50,7 @@ TEST_P(RoundTrip, EveryTypeInEveryFormat) {
   }
 }
 constexpr DataType kAll[] = {
-#define TRN_DATA_TYPE(name, code, bits, text, numpy) DataType::name,
+#define TRN_DATA_TYPE(name, code, bits, packed, text, numpy) DataType::name,
 #include "runtime/src/DataTypes.def"
 };
 INSTANTIATE_TEST_SUITE_P(All, RoundTrip, testing::ValuesIn(kAll));
@@ -58,6 +67,15 @@ TEST(TensorFile, ScalarsEmptyTensorsAndSequences) {
   ASSERT_EQ(read->tensors.size(), 2u);
   EXPECT_EQ(read->tensors[0].bytes.size(), 8u);
   EXPECT_EQ(read->tensors[1].shape, (std::vector<int64_t>{0, 4}));
+}
+
+TEST(TensorFile, SmallElementsArePackedInProtos) {
+  // dims 3, data_type 22 (INT4), raw_data 0x3F 0x08: the first element is in the low bits.
+  const uint8_t bytes[] = {0x08, 3, 0x10, 22, 0x4A, 2, 0x3F, 0x08};
+  absl::StatusOr<TensorFile> read = parseProto(bytes, "x.pb");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->tensors[0].type, DataType::Int4);
+  EXPECT_EQ(read->tensors[0].bytes, (std::vector<uint8_t>{0xFF, 3, 0xF8}));
 }
 
 TEST(TensorFile, FortranOrderBecomesRowMajor) {

@@ -447,8 +447,9 @@ TEST_F(OnnxToLinalgTest, QuantizeRoundsToEvenAndSaturates) {
 }
 
 TEST_F(OnnxToLinalgTest, WhatIsNotSupportedIsSaid) {
-  EXPECT_TRUE(
-      run("onnx.TopK(%0) {k = 1 : i64} : (tensor<3xf32>) -> (tensor<1xf32>, tensor<1xi64>)", {random({3})}, 2).empty());
-  EXPECT_THAT(diagnostic, testing::HasSubstr("'onnx.TopK' has no lowering to linalg"));
+  EXPECT_TRUE(run("onnx.ReverseSequence(%0, %1) : (tensor<3x2xf32>, tensor<2xi64>) -> tensor<3x2xf32>",
+                  {random({3, 2}), longs({2}, {1, 2})})
+                  .empty());
+  EXPECT_THAT(diagnostic, testing::HasSubstr("'onnx.ReverseSequence' has no lowering to linalg"));
 }
 } // namespace
