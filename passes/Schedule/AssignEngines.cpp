@@ -35,7 +35,7 @@ struct AssignEnginesPass : trn::impl::TrnAssignEnginesBase<AssignEnginesPass> {
   }
 
   LogicalResult assign(ir::InstructionOpInterface op, const isa::DeviceInfo &device);
-  isa::Engine issuerOf(const isa::Instruction &transfer, bool load, const isa::DeviceInfo &device);
+  isa::Engine issuerOf(const isa::Instruction &transfer, bool fromHbm, bool load, const isa::DeviceInfo &device);
 
   unsigned shortLoads = 0;
 };
@@ -51,12 +51,27 @@ bool isLoad(ir::InstructionOpInterface op) {
 
 } // namespace
 
+/// Whether `op` brings data from HBM on chip.
+static bool isFromHbm(ir::InstructionOpInterface op) {
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    const isa::OperandInfo *info = op.getOperandInfo(operand.getOperandNumber());
+    bool hbm = ir::spaceOf(cast<MemRefType>(operand.get().getType())) == isa::Space::HBM;
+    return hbm == (info->role == isa::Role::In);
+  });
+}
+
 /// Loads that move faster than a queue can issue them alternate between SP and POOL.
-isa::Engine AssignEnginesPass::issuerOf(const isa::Instruction &transfer, bool load, const isa::DeviceInfo &device) {
+isa::Engine AssignEnginesPass::issuerOf(const isa::Instruction &transfer, bool fromHbm, bool load,
+                                        const isa::DeviceInfo &device) {
   if (!std::holds_alternative<isa::DmaCopy>(transfer))
     return isa::Engine::POOL;
   rt::DmaCost cost = rt::CostModel(device).dma(transfer, isa::Engine::SP);
-  bool issueBound = load && cost.transfer < cost.issue && isa::runsOn(transfer, isa::Engine::POOL, device);
+  // Weights and inputs come early and one by one. What the program made itself is needed at once, often in many pieces
+  // for different partitions: they move side by side, and each takes its share of the DMA engines.
+  rt::Ticks share = 0;
+  for (const rt::DmaShare &part : cost.shares)
+    share += part.startOf(part.packets()) / static_cast<rt::Ticks>(cost.shares.size());
+  bool issueBound = fromHbm && (load ? cost.transfer : share) < cost.issue && isa::runsOn(transfer, isa::Engine::POOL, device);
   return issueBound && ++shortLoads % 2 == 0 ? isa::Engine::POOL : isa::Engine::SP;
 }
 
@@ -68,7 +83,7 @@ LogicalResult AssignEnginesPass::assign(ir::InstructionOpInterface op, const isa
   if (op.isDma()) {
     bool load = isLoad(op);
     if (!op.getEngine())
-      op.setEngine(issuerOf(*inst, load, device));
+      op.setEngine(issuerOf(*inst, isFromHbm(op), load, device));
     if (!op.getRing())
       op.setRing(ringOf(*op.getEngine(), load));
     return success();

@@ -140,8 +140,12 @@ LogicalResult Reader::readInstruction(ir::InstructionOpInterface op) {
   if (flat.isDma) {
     flat.ring = op.getRing().value_or(0);
     rt::DmaCost cost = costs.dma(*inst, flat.choices.front().engine);
-    flat.transfer = {cost.issue, cost.startup - cost.issue, cost.transfer,
-                     cost.completion + costs.handOff(isa::Engine::DVE)};
+    flat.transfer.issue = cost.issue;
+    flat.transfer.startup = cost.startup - cost.issue;
+    flat.transfer.transfer = cost.transfer;
+    flat.transfer.completion = cost.completion + costs.handOff(isa::Engine::DVE);
+    for (const rt::DmaShare &share : cost.shares)
+      flat.transfer.byEngine.push_back(share.bytes() ? share.startOf(share.packets() - 1) : 0);
   }
   if (const auto *activation = std::get_if<isa::Activation>(&*inst))
     if (int32_t set = isa::info(activation->func).tableSet)

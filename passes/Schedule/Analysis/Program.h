@@ -37,6 +37,10 @@ struct EngineChoice {
 /// busy), completion (until a waiter is released).
 struct TransferCost {
   Ticks issue = 0, startup = 0, transfer = 0, completion = 0;
+  /// How long each DMA engine is busy with its share; empty: all of them for all of `transfer`.
+  llvm::SmallVector<Ticks, 0> byEngine;
+
+  Ticks share(unsigned engine) const { return byEngine.empty() ? transfer : byEngine[engine]; }
 };
 
 struct FlatAccess {

@@ -27,6 +27,8 @@ namespace {
 constexpr unsigned kLookahead = 64;
 /// An instruction that needs other activation tables waits for at most this many exchanges' worth of time.
 constexpr unsigned kTablePatience = 4;
+/// Early loads are issued when the DMA engines have so many transfers' issue time left to move: enough to stay busy.
+constexpr unsigned kTransfersAhead = 3;
 constexpr uint32_t kNone = ~0u;
 
 class ListScheduler {
@@ -84,6 +86,9 @@ private:
   bool admits(uint32_t node, uint64_t budget) const;
   void beginLives(uint32_t node);
   void issue(uint32_t node, isa::Engine engine);
+  Ticks queuedUntil(const TransferCost &transfer) const;
+  Ticks occupyDmaEngines(const TransferCost &transfer, Ticks start);
+  bool wouldQueue(uint32_t node, isa::Engine engine);
   void releaseSuccessors(uint32_t node);
   void finish();
 
@@ -111,7 +116,8 @@ private:
   std::deque<uint32_t> prefetches[isa::kNumEngines];
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;
   Ticks freeAt[isa::kNumEngines] = {};
-  Ticks ringsFreeAt = 0;
+  /// When each DMA engine has moved what was issued so far.
+  std::vector<Ticks> dmaFreeAt;
   int16_t currentTables = -1;
   uint64_t sbufUsed = 0;
   unsigned banksUsed = 0;
@@ -270,7 +276,7 @@ bool ListScheduler::dispatch(isa::Engine engine) {
   if (node == kNone && !prefetches[e].empty()) {
     uint32_t head = prefetches[e].front();
     uint64_t limit = static_cast<uint64_t>(options.sbufBudget * (1.0 - options.computeReserve));
-    if (admits(head, limit)) {
+    if (!wouldQueue(head, engine) && admits(head, limit)) {
       node = head;
       prefetches[e].pop_front();
       plan.earlyLoads += positionOf[node] > frontier;
@@ -281,6 +287,37 @@ bool ListScheduler::dispatch(isa::Engine engine) {
   for (const EngineChoice &choice : program.instructions[node].choices)
     ready[static_cast<unsigned>(choice.engine)].erase(positionOf[node]);
   issue(node, engine);
+  return true;
+}
+
+/// When the last of the engines that `transfer` uses is free of what was issued before it.
+Ticks ListScheduler::queuedUntil(const TransferCost &transfer) const {
+  Ticks until = 0;
+  for (unsigned engine = 0; engine < dmaFreeAt.size(); ++engine)
+    if (transfer.share(engine))
+      until = std::max(until, dmaFreeAt[engine]);
+  return until;
+}
+
+/// Moves `transfer`, issued at `start`, on the engines that serve its partitions; returns when the last byte has moved.
+Ticks ListScheduler::occupyDmaEngines(const TransferCost &transfer, Ticks start) {
+  Ticks first = start + transfer.issue + transfer.startup, last = first + transfer.transfer;
+  for (unsigned engine = 0; engine < dmaFreeAt.size(); ++engine)
+    if (Ticks share = transfer.share(engine)) {
+      dmaFreeAt[engine] = std::max(dmaFreeAt[engine], first) + share;
+      last = std::max(last, dmaFreeAt[engine]);
+    }
+  return last;
+}
+
+/// Whether an early load issued now would wait for the DMA engines. It is issued just in time instead, so that a
+/// transfer that is needed at once does not queue behind early ones; `engine` looks again when that time has come.
+bool ListScheduler::wouldQueue(uint32_t node, isa::Engine engine) {
+  const TransferCost &transfer = program.instructions[node].transfer;
+  Ticks lead = transfer.issue * kTransfersAhead + transfer.startup, due = queuedUntil(transfer) - lead;
+  if (due <= now)
+    return false;
+  events.push({due, EventKind::EngineFree, static_cast<uint32_t>(engine)});
   return true;
 }
 
@@ -299,9 +336,7 @@ void ListScheduler::issue(uint32_t node, isa::Engine engine) {
   scheduled.engine = engine;
   scheduled.issue = start;
   if (inst.isDma) {
-    Ticks begin = std::max(ringsFreeAt, start + inst.transfer.issue + inst.transfer.startup);
-    ringsFreeAt = begin + inst.transfer.transfer;
-    scheduled.completion = ringsFreeAt + inst.transfer.completion;
+    scheduled.completion = occupyDmaEngines(inst.transfer, start) + inst.transfer.completion;
     freeAt[e] = start + inst.transfer.issue;
     plan.dmaBusy += inst.transfer.transfer;
     plan.busy[e] += inst.transfer.issue;
@@ -373,6 +408,7 @@ void ListScheduler::process(const Event &event) {
 void ListScheduler::simulate() {
   plan = SchedulePlan();
   plan.instructions.resize(size);
+  dmaFreeAt.assign(resources.dmaEngines, 0);
   retired.assign(size, false);
   readyAt.assign(size, 0);
   predecessorsLeft.resize(size);

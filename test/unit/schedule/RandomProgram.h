@@ -40,7 +40,10 @@ public:
     inst.isDma = true;
     inst.ring = ring;
     inst.choices.push_back({isa::Engine::SP, 0, 0});
-    inst.transfer = {2000, 44000, transfer, 12000};
+    inst.transfer.issue = 2000;
+    inst.transfer.startup = 44000;
+    inst.transfer.transfer = transfer;
+    inst.transfer.completion = 12000;
     return add(inst, reads, writes, false);
   }
 

@@ -159,4 +159,50 @@ TEST(SchedulePlan, TwoEnginesShareEqualWork) {
   EXPECT_EQ(plan.busy[unsigned(isa::Engine::DVE)], 20000);
 }
 
+TEST(SchedulePlan, TransfersToOtherPartitionsOverlap) {
+  auto distance = [](unsigned secondEngine) {
+    ProgramBuilder builder;
+    uint32_t weights = builder.buffer(isa::Space::HBM, 1 << 20, true);
+    for (unsigned engine : {0u, secondEngine}) {
+      uint32_t tile = builder.buffer(isa::Space::SBUF, 64);
+      uint32_t node = builder.dma(100000, {weights}, {tile});
+      builder.program.instructions[node].transfer.byEngine.assign(16, 0);
+      builder.program.instructions[node].transfer.byEngine[engine] = 100000;
+    }
+    DependenceGraph graph = computeDependences(builder.program);
+    SchedulePlan plan;
+    CapacityProblem problem;
+    EXPECT_TRUE(computeSchedule(builder.program, graph, test::testResources(), {60000, 0.0}, plan, problem));
+    return plan.instructions[1].completion - plan.instructions[0].completion;
+  };
+  EXPECT_EQ(distance(0), 100000) << "one engine moves one transfer after the other";
+  EXPECT_EQ(distance(1), 2000) << "two engines move at the same time; only the issue is in order";
+}
+
+TEST(SchedulePlan, AnUrgentLoadDoesNotQueueBehindEarlyOnes) {
+  ProgramBuilder builder;
+  uint32_t weights = builder.buffer(isa::Space::HBM, 1 << 20, true), scratch = builder.buffer(isa::Space::HBM, 64);
+  uint32_t made = builder.buffer(isa::Space::SBUF, 64), back = builder.buffer(isa::Space::SBUF, 64),
+           sum = builder.buffer(isa::Space::SBUF, 64);
+  builder.compute(isa::Engine::DVE, 300000, 300000, {}, {made});
+  builder.dma(1000, {made}, {scratch});
+  uint32_t urgent = builder.dma(1000, {scratch}, {back});
+  builder.compute(isa::Engine::DVE, 100, 100, {back}, {sum});
+  constexpr Ticks kEarly = 50000;
+  for (unsigned i = 0; i < 50; ++i) {
+    uint32_t tile = builder.buffer(isa::Space::SBUF, 64);
+    builder.dma(kEarly, {weights}, {tile});
+    builder.compute(isa::Engine::DVE, 100, 100, {tile}, {sum}, true);
+  }
+  DependenceGraph graph = computeDependences(builder.program);
+  SchedulePlan plan;
+  CapacityProblem problem;
+  ASSERT_TRUE(computeSchedule(builder.program, graph, test::testResources(), {60000, 0.0}, plan, problem));
+  expectValid(builder.program, graph, test::testResources(), 60000, plan);
+  const ScheduledInstruction &load = plan.instructions[urgent];
+  EXPECT_LE(load.completion - load.issue, 2000 + 44000 + 12000 + 1000 + 2 * kEarly);
+  // The engines stay busy all the same: 50 early loads one after the other, and little more.
+  EXPECT_LE(plan.makespan, 51 * kEarly + 200000);
+}
+
 } // namespace
