@@ -8,6 +8,7 @@ Every weight comes from one generator with a fixed seed, scaled so that activati
 import pathlib
 import sys
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -148,6 +149,15 @@ def matmul(path, m, k, n):
            [(y, TensorProto.FLOAT, [m, n])])
 
 
+def weighted_matmul(path, m, k, n):
+    """An input times a weight, in bf16 throughout."""
+    g = Graph(4)
+    weight = (g.rng.standard_normal((k, n), dtype=np.float32) / np.sqrt(k)).astype(ml_dtypes.bfloat16)
+    g.initializers.append(helper.make_tensor("weight", TensorProto.BFLOAT16, [k, n], weight.tobytes(), raw=True))
+    y = g.op("MatMul", "a", "weight", name="matmul")
+    g.save(path, "matmul", [("a", TensorProto.BFLOAT16, [m, k])], [(y, TensorProto.BFLOAT16, [m, n])])
+
+
 MODELS = {
     "conv_net": conv_net,
     "bert_base": lambda p: transformer(p, "bert_base", 12, 128, 768, 12, 3072, 2048, False),
@@ -155,6 +165,8 @@ MODELS = {
     "gpt2_small": lambda p: transformer(p, "gpt2_small", 4, 64, 256, 4, 1024, 1000, True),
     "matmul_256": lambda p: matmul(p, 256, 256, 512),
     "matmul_2048": lambda p: matmul(p, 2048, 2048, 2048),
+    "matmul_2048_bf16": lambda p: weighted_matmul(p, 2048, 2048, 2048),
+    "matmul_8192_bf16": lambda p: weighted_matmul(p, 4096, 8192, 8192),
 }
 
 

@@ -1,0 +1,122 @@
+"""Modelled time on trn2 in bf16 as a share of the physical limit, and what holds it back.
+
+usage: modelled.py --build BUILD [--only NAME...] [--target trn2] [--assert] [--out FILE.json]
+
+Per program: modelled time, limit and the share of it; the floor that `--assert` holds it to, and the goal. Between floor
+and goal, the time that the critical path spends in each engine and in each part of a transfer, the nodes it passes
+through longest, and what would free it. Nothing is executed: the times are deterministic.
+matmul_8192_bf16 takes minutes to compile; name the others with --only where that is too long.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/models"))
+import run as model_tests  # noqa: E402
+
+# What would free a program that waits for each part of the critical path.
+REMEDIES = {
+    ("PE", "execute"): "fewer or fuller products: more of the array's rows in use, longer moving operands",
+    ("PE", "weight-load"): "more columns per stationary operand",
+    ("ACT", "execute"): "share the emptying of PSUM with DVE; fewer passes over the elements",
+    ("DVE", "execute"): "share work with ACT and POOL; 16-bit operands; fewer passes over the elements",
+    ("POOL", "execute"): "move work to DVE or ACT",
+    ("*", "dma-issue"): "fewer and larger transfers; more issuing queues",
+    ("*", "dma-start"): "issue transfers earlier; avoid round trips through HBM",
+    ("*", "dma-transfer"): "fewer bytes, longer runs, more partitions per transfer; start weights earlier",
+    ("*", "dma-finish"): "avoid round trips through HBM",
+    ("*", "hand-off"): "fewer crossings between engines",
+}
+
+
+class Program:
+    """A model, its precision, and the least and the wanted percent of its limit."""
+
+    def __init__(self, name, path, auto_cast, floor, goal):
+        self.name, self._path, self.auto_cast, self.floor, self.goal = name, path, auto_cast, floor, goal
+
+    @property
+    def path(self):
+        return self._path()
+
+
+PROGRAMS = [
+    Program("resnet50", lambda: model_tests.seeded("resnet50"), "all", 20, 50),
+    Program("bert_base", lambda: model_tests.generated("bert_base"), "matmult", 30, 60),
+    Program("matmul_2048_bf16", lambda: model_tests.generated("matmul_2048_bf16"), "none", 60, 80),
+    Program("matmul_8192_bf16", lambda: model_tests.generated("matmul_8192_bf16"), "none", 60, 85),
+]
+
+
+def measure(program, trnc, target, folder):
+    executable = folder / f"{program.name}.trnx"
+    subprocess.run([str(trnc), "compile", str(program.path), "-o", str(executable), f"--target={target}", "--quiet",
+                    f"--auto-cast={program.auto_cast}"], check=True)
+    return json.loads(subprocess.run([str(trnc), "profile", str(executable), "--json"], capture_output=True, text=True,
+                                     check=True).stdout)
+
+
+def bottlenecks(report):
+    """Parts of the critical path, the longest first: (share of the time, engine, kind, what would free it)."""
+    total = report["total_time"]
+    parts = sorted(report["critical_path"], key=lambda part: -part["time"])
+    return [(part["time"] / total, part["engine"], part["kind"],
+             REMEDIES.get((part["engine"], part["kind"]), REMEDIES.get(("*", part["kind"]), "")))
+            for part in parts if part["time"] > 0.05 * total]
+
+
+def slowest_nodes(report, count=4):
+    nodes = collections.Counter()
+    for node in report["nodes"]:
+        nodes[f"{node['node']} ({node['op_type'] or 'input'})"] += node["critical_time"]
+    return nodes.most_common(count)
+
+
+def describe(program, report):
+    for share, engine, kind, remedy in bottlenecks(report):
+        print(f"    {share:5.0%}  {engine} {kind}: {remedy}")
+    longest = ", ".join(f"{node} {time * 1e6:.1f} µs" for node, time in slowest_nodes(report))
+    print(f"    longest on the critical path: {longest}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--only", nargs="*", choices=[program.name for program in PROGRAMS])
+    parser.add_argument("--target", default="trn2")
+    parser.add_argument("--assert", dest="check", action="store_true", help="fail below a floor")
+    parser.add_argument("--out", type=pathlib.Path)
+    arguments = parser.parse_args()
+    rows, below = [], []
+    print(f"{'program':<20}{'modelled':>12}{'limit':>8}  {'by':<5}{'floor':>6}{'goal':>6}{'PE':>6}{'ACT':>6}{'DVE':>6}{'DMA':>6}")
+    with tempfile.TemporaryDirectory() as folder:
+        for program in PROGRAMS:
+            if arguments.only and program.name not in arguments.only:
+                continue
+            report = measure(program, arguments.build / "bin/trnc", arguments.target, pathlib.Path(folder))
+            percent, total = report["limit_percent"], report["total_time"]
+            busy = {engine["engine"]: engine["busy_time"] / total for engine in report["engines"]}
+            print(f"{program.name:<20}{total * 1e6:>9.1f} µs{percent:>6.1f} %  {report['limit_by']:<5}{program.floor:>5}%"
+                  f"{program.goal:>5}%{busy['PE']:>6.0%}{busy['ACT']:>6.0%}{busy['DVE']:>6.0%}"
+                  f"{report['dma_active_time_percent'] / 100:>6.0%}", flush=True)
+            if percent < program.goal:
+                describe(program, report)
+            if percent < program.floor:
+                below.append(program.name)
+            rows.append({"program": program.name, "target": arguments.target, "auto_cast": program.auto_cast,
+                         "modelled_seconds": total, "limit_percent": percent, "limit_by": report["limit_by"],
+                         "floor": program.floor, "goal": program.goal, "engine_share": busy,
+                         "critical_path": report["critical_path"]})
+    if arguments.out:
+        arguments.out.write_text(json.dumps(rows, indent=1) + "\n")
+    if arguments.check and below:
+        sys.exit(f"error: below the floor: {', '.join(below)}")
+
+
+if __name__ == "__main__":
+    main()
