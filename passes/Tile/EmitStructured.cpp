@@ -400,6 +400,10 @@ private:
         !structure.maps[0].isProjectedPermutation(/*allowZeroInResults=*/true) ||
         structure.shapeOf(0).size() != structure.maps[0].getNumResults())
       return false;
+    // Readers of a result with room for padding count on storage that has it.
+    const TensorForm *form = emitter.plan.form(structure.op->getResult(0), candidate.result);
+    if (form && !form->halo.empty())
+      return false;
     Laid source = emitter.read(structure.valueOf(0), candidate.operands[0]);
     SmallVector<PhysicalDim> wanted = physicalDims(structure.shapeOf(structure.resultIndex()), candidate.result);
     if (wanted.size() != source.dims.size())

@@ -38,6 +38,24 @@ void TilePlan::print(llvm::raw_ostream &os) const {
 
 namespace {
 
+/// True when an operand of `op` is read against the order of a loop (`d -> -d + c`). MLIR takes the first and the last
+/// index of a tile for its bounds, so no tile of such an operation can be cut.
+bool readsBackwards(linalg::LinalgOp op) {
+  return llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    return llvm::any_of(map.getResults(), [](AffineExpr result) {
+      return result
+          .walk([](AffineExpr part) {
+            auto product = dyn_cast<AffineBinaryOpExpr>(part);
+            auto factor = product && product.getKind() == AffineExprKind::Mul
+                              ? dyn_cast<AffineConstantExpr>(product.getRHS())
+                              : AffineConstantExpr();
+            return factor && factor.getValue() < 0 ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
+    });
+  });
+}
+
 /// For each loop of a fused producer, the loop of the root that it runs with; -1 when the root has no such loop.
 using LoopMap = SmallVector<int64_t>;
 
@@ -66,7 +84,7 @@ struct NestBuilder {
       return false;
     AffineMap use = consumer.getMatchingIndexingMap(&operand);
     AffineMap definition = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
-    if (!use.isProjectedPermutation() || !definition.isProjectedPermutation())
+    if (!use.isProjectedPermutation() || !definition.isProjectedPermutation() || readsBackwards(producer))
       return false;
     LoopMap loops(producer.getNumLoops(), -1);
     for (unsigned dim = 0, e = definition.getNumResults(); dim != e; ++dim)

@@ -47,8 +47,9 @@ private:
   void verifyOperation(Operation *op) {
     if (llvm::isa_and_nonnull<linalg::LinalgOp>(op->getParentOp()))
       return; // bodies hold scalars
-    for (Type type : op->getResultTypes())
-      verifyType(op, type);
+    if (!isShapeOnly(op))
+      for (Type type : op->getResultTypes())
+        verifyType(op, type);
     if (auto loop = dyn_cast<scf::ForOp>(op))
       verifyLoop(loop);
     else if (!isAllowed(op))
@@ -57,6 +58,14 @@ private:
       verifyWrittenByPE(cast<linalg::LinalgOp>(op));
     if (llvm::isa<tensor::EmptyOp, linalg::FillOp>(op))
       verifyDestination(op);
+  }
+
+  /// True for a window that only gives loops their ranges, as in MLIR's poolings: no buffer is made for it.
+  static bool isShapeOnly(Operation *op) {
+    return llvm::isa<tensor::EmptyOp>(op) && !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
+             auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+             return user && user.isDpsInput(&use) && !user.payloadUsesValueFromOperand(&use);
+           });
   }
 
   static bool isAllowed(Operation *op) {
@@ -80,8 +89,8 @@ private:
     if (tensor.getRank() == 0 || tensor.getDimSize(0) < 1 || tensor.getDimSize(0) > device.partitions)
       breach(op, "L2") << "expected 1 to " << device.partitions << " partitions in dimension 0, but got " << type;
     else if (*space == isa::Space::PSUM && freeBytes(tensor) > device.psumBankBytes)
-      breach(op, "L4") << "expected at most " << device.psumBankBytes << " bytes per partition, one bank of PSUM, but got "
-                       << freeBytes(tensor) << " of " << type;
+      breach(op, "L4") << "expected at most " << device.psumBankBytes
+                       << " bytes per partition, one bank of PSUM, but got " << freeBytes(tensor) << " of " << type;
   }
 
   void verifyLoop(scf::ForOp loop) {

@@ -201,7 +201,7 @@ Placement placeInTime(llvm::ArrayRef<Interval> intervals, uint64_t capacity, uin
 }
 
 /// From this many buffers on, placement in time comes first, and of the other orders, whose cost grows with the number of
-/// live buffers, only the largest-first one is tried.
+/// live buffers, only the largest-first one and its repairs are tried.
 constexpr size_t kManyIntervals = 8192;
 
 } // namespace
@@ -227,10 +227,8 @@ Placement trn::placeRanges(llvm::ArrayRef<Interval> intervals, uint64_t capacity
   orderBy([](const Interval &i) { return -double(i.bytes); });
   std::vector<uint32_t> bySize = order;
   Placement best = placer.place(order, "largest first");
-  if (many)
-    return best;
   auto tryOrder = [&](const char *strategy) {
-    if (best.failed.empty())
+    if (many || best.failed.empty())
       return;
     Placement next = placer.place(order, strategy);
     if (better(next, best))
