@@ -1,7 +1,7 @@
-//===- DecomposeSignal.cpp - Fourier transforms and windows ---------------===//
+//===- DecomposeSignal.cpp - Fourier transforms ---------------------------===//
 //
-// Owns DFT and STFT as products with matrices of cosines and sines, which is how the PE does them, and the windows, which
-// are constants. Matrices are computed in double precision.
+// Owns DFT and STFT as products with matrices of cosines and sines, which is how the PE does them. The matrices are
+// computed in double precision.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Weights/Constant.h"
@@ -117,28 +117,8 @@ struct DecomposeSTFT : OpRewritePattern<STFTOp> {
     return success();
   }
 };
-
-template <typename OpTy> struct TabulateWindow : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &b) const override {
-    if (!op.getSize())
-      return failure();
-    GraphWriter write(b, op.getLoc());
-    int64_t size = *op.getSize(), period = op.getPeriodic() ? size : size - 1;
-    b.replaceOp(op, tabulate(write, {size}, typeOf(op.getY()).getElementType(), [&](int64_t i) {
-                  double angle = kTurn * double(i) / double(std::max<int64_t>(period, 1));
-                  if (std::is_same_v<OpTy, HannWindowOp>)
-                    return 0.5 - 0.5 * std::cos(angle);
-                  if (std::is_same_v<OpTy, HammingWindowOp>)
-                    return 25.0 / 46 - 21.0 / 46 * std::cos(angle);
-                  return 0.42 - 0.5 * std::cos(angle) + 0.08 * std::cos(2 * angle);
-                }));
-    return success();
-  }
-};
 } // namespace
 
 void trn::populateSignalPatterns(RewritePatternSet &patterns) {
-  patterns.add<DecomposeDFT, DecomposeSTFT, TabulateWindow<HannWindowOp>, TabulateWindow<HammingWindowOp>,
-               TabulateWindow<BlackmanWindowOp>>(patterns.getContext());
+  patterns.add<DecomposeDFT, DecomposeSTFT>(patterns.getContext());
 }

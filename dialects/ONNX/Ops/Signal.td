@@ -1,6 +1,6 @@
 //===- Signal.td - ONNX operators on signals and sampled pictures ---------===//
 //
-// Owns Fourier transforms, windows, and the operators that sample at computed positions. All are decomposed.
+// Owns Fourier transforms and the operators that sample at computed positions. All are decomposed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_SIGNAL
@@ -31,17 +31,6 @@ def ONNX_STFTOp : ONNX_Op<"STFT", [17], "stft", [AttrSizedOperandSegments]> {
   let canonical = ["frame_step", "frame_length"];
   let moves = [Move<"frame_step_operand", "frame_step">, Move<"frame_length_operand", "frame_length">];
 }
-
-class ONNX_Window<string onnxName> : ONNX_Op<onnxName, [17], "window"> {
-  let arguments = (ins Optional<ONNX_IndexTensor>:$size_operand, OptionalAttr<I64Attr>:$size,
-                       OptionalAttr<TypeAttr>:$output_datatype, DefaultValuedAttr<BoolAttr, "true">:$periodic);
-  let results = (outs ONNX_NumTensor:$y);
-  let canonical = ["size"];
-  let moves = [Move<"size_operand", "size">];
-}
-def ONNX_HannWindowOp : ONNX_Window<"HannWindow">;
-def ONNX_HammingWindowOp : ONNX_Window<"HammingWindow">;
-def ONNX_BlackmanWindowOp : ONNX_Window<"BlackmanWindow">;
 
 /// Spellings of before version 20 (bilinear, bicubic) mean linear and cubic.
 def ONNX_GridSampleOp : ONNX_Op<"GridSample", [16, 20, 22], "gridSample"> {

@@ -69,16 +69,6 @@ LogicalResult shape::stft(Inference &in) {
   return in.result(op.getY(), element, Sizes{(*x)[0], frames, bins, 2});
 }
 
-LogicalResult shape::window(Inference &in) {
-  Operation *op = in.operation();
-  auto size = op->getAttrOfType<IntegerAttr>("size");
-  if (size && size.getInt() < 1)
-    return in.fail("expected a size of at least 1 but got " + Twine(size.getInt()));
-  auto type = op->getAttrOfType<TypeAttr>("output_datatype");
-  return in.result(op->getResult(0), type ? type.getValue() : Float32Type::get(op->getContext()),
-                   Sizes{size ? size.getInt() : kDynamic});
-}
-
 LogicalResult shape::gridSample(Inference &in) {
   auto op = cast<GridSampleOp>(in.operation());
   Type element = in.element(op.getX());
