@@ -1,16 +1,18 @@
 """Makes seeds for the fuzz targets and runs them: first the regressions (inputs that once failed), then libFuzzer.
 
-usage: run.py [--seconds N] [--only TARGET...] [--build BUILD] [--tools TOOLS] [--jobs N]
+usage: run.py [--seconds N | --runs N] [--only TARGET...] [--build BUILD] [--tools TOOLS] [--jobs N]
 
 Seeds come from the ONNX suite of the pinned wheel (one model per operator), from NumPy, from what `trnc` makes of small
 models at every stage, and from the repository's own IR tests. What libFuzzer finds is left in BUILD/fuzz/found; put the
-input under test/fuzz/regressions when it is mended. The corpus under BUILD/fuzz/corpus grows from run to run.
+input under test/fuzz/regressions when it is mended. The corpus under BUILD/fuzz/corpus grows from run to run;
+--runs leaves it alone and tries the same inputs every time, as a test has to.
 """
 import argparse
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 import onnx
@@ -123,24 +125,35 @@ def run(target, kind, arguments):
     if done is not None and done.returncode:
         print(f"{target}: a regression fails\n{done.stderr[-6000:]}", file=sys.stderr)
         return False
-    if arguments.seconds == 0:
+    if arguments.seconds == 0 and not arguments.runs:
         print(f"{target}: {len(regressions)} regressions pass")
         return True
-    options = [f"-max_total_time={arguments.seconds}", "-print_final_stats=1", "-max_len=65536", "-len_control=0"]
+    options = ["-print_final_stats=1", "-max_len=65536", "-len_control=0"]
+    folders = [str(seeds)]
+    if arguments.runs:
+        options += ["-seed=1", f"-runs={arguments.runs}"]
+    else:
+        options += [f"-max_total_time={arguments.seconds}"]
+        folders.insert(0, str(corpus))
     if arguments.jobs > 1:
         options += [f"-fork={arguments.jobs}"]
-    done = subprocess.run([program, *limits, *options, str(corpus), str(seeds)], capture_output=True, text=True)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as fresh:
+        done = subprocess.run([program, *limits, *options, *([fresh] if arguments.runs else []), *folders],
+                              capture_output=True, text=True)
     if done.returncode:
         print(f"{target}: found something\n{done.stderr[-8000:]}", file=sys.stderr)
         return False
     stats = [line.split("::")[1] for line in done.stderr.splitlines() if line.startswith("stat::number_of_executed")]
-    print(f"{target}: {len(regressions)} regressions pass; {' '.join((stats or ['?'])[0].split())} in {arguments.seconds} s")
+    took = time.monotonic() - began
+    print(f"{target}: {len(regressions)} regressions pass; {' '.join((stats or ['?'])[0].split())} in {took:.0f} s")
     return True
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=10, help="of fuzzing per target; 0: regressions only")
+    parser.add_argument("--runs", type=int, default=0, help="inputs per target instead, the same ones every time")
     parser.add_argument("--only", nargs="*", choices=sorted(TARGETS), help="default: what is built")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "asan")
     parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build" / "release" / "bin")
