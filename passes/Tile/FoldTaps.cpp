@@ -107,16 +107,7 @@ static std::optional<KernelWindow> matchWindow(unsigned dim, AffineExpr expr, co
 /// The dimension of `operand` that `iterator` alone indexes; unlike Structure::dimOf also for a single channel.
 static std::optional<int64_t> dimAlong(const Structure &structure, unsigned operand, int64_t iterator) {
   linalg::LinalgOp op = structure.op;
-  AffineMap map = op.getIndexingMapsArray()[operand];
-  std::optional<int64_t> found;
-  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
-    if (!expr.isFunctionOfDim(iterator))
-      continue;
-    if (found || !llvm::isa<AffineDimExpr>(expr))
-      return std::nullopt;
-    found = dim;
-  }
-  return found;
+  return dimAlong(op.getIndexingMapsArray()[operand], iterator);
 }
 
 static std::optional<Taps> findTaps(const Structure &structure) {

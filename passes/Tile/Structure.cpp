@@ -198,9 +198,9 @@ SmallVector<int64_t> Structure::iterators() const {
   return result;
 }
 
-std::optional<int64_t> Structure::dimOf(unsigned operand, int64_t iterator) const {
+std::optional<int64_t> dimAlong(AffineMap map, int64_t iterator) {
   std::optional<int64_t> found;
-  for (auto [dim, expr] : llvm::enumerate(maps[operand].getResults())) {
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     if (!expr.isFunctionOfDim(iterator))
       continue;
     if (found || !llvm::isa<AffineDimExpr>(expr))
@@ -208,6 +208,10 @@ std::optional<int64_t> Structure::dimOf(unsigned operand, int64_t iterator) cons
     found = dim;
   }
   return found;
+}
+
+std::optional<int64_t> Structure::dimOf(unsigned operand, int64_t iterator) const {
+  return dimAlong(maps[operand], iterator);
 }
 
 ArrayRef<int64_t> Structure::shapeOf(unsigned operand) const {

@@ -68,4 +68,7 @@ mlir::Value materializeScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir
 /// The scalar constant with which `value` is filled (a linalg.fill or a splat), if it is.
 mlir::TypedAttr splatOf(mlir::Value value);
 
+/// The result of `map` that `iterator` alone makes, if the iterator appears in no other result.
+std::optional<int64_t> dimAlong(mlir::AffineMap map, int64_t iterator);
+
 } // namespace trn
