@@ -37,7 +37,7 @@ static std::string autoCastName(AutoCast cast) {
 static std::string autoCastTypeName(AutoCastType type) { return type == AutoCastType::FP16 ? "fp16" : "bf16"; }
 
 /// Appends the passes that lead from the stage before `stage` to `stage`.
-static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions &options) {
+static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions &options, unsigned residentPercent) {
   switch (stage) {
   case Stage::Imported:
   case Stage::Encoded:
@@ -47,7 +47,7 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
   case Stage::Tensor:
     return buildTensorPipeline(manager, {autoCastName(options.autoCast), autoCastTypeName(options.autoCastType)});
   case Stage::Grouped:
-    return addLayoutPasses(manager, options.target, options.printPlans);
+    return addLayoutPasses(manager, options.target, options.printPlans, residentPercent);
   case Stage::Tiled:
     return buildTilePipeline(manager, options.target, options.printPlans);
   case Stage::Buffered:
@@ -86,7 +86,10 @@ Compiler::Compiler(CompileOptions options) : options_(std::move(options)) {
   collector_ = std::make_unique<DiagnosticCollector>(context_.get(), problems_, options_.printPlans);
 }
 
-Compiler::~Compiler() { module_ = {}; }
+Compiler::~Compiler() {
+  module_ = {};
+  beforeLayout_ = {};
+}
 
 void Compiler::error(const std::string &reason, const std::string &hint) {
   Problem problem;
@@ -251,6 +254,8 @@ LogicalResult Compiler::open(const std::string &path, std::optional<Stage> start
 void Compiler::adopt(OwningOpRef<ModuleOp> module, Stage stage) {
   module_ = std::move(module);
   stage_ = stage;
+  beforeLayout_ = {};
+  residentAttempt_ = 0;
 }
 
 LogicalResult Compiler::advance(Stage stage) {
@@ -259,14 +264,37 @@ LogicalResult Compiler::advance(Stage stage) {
     error("unknown target '" + options_.target + "'", "'trnc targets' lists the devices");
     return fail(Failure::Unsupported);
   }
+  LogicalResult done = runStages(stage, *device);
+  while (llvm::failed(done) && keepLessInSbuf())
+    done = runStages(stage, *device);
+  return done;
+}
+
+bool Compiler::keepLessInSbuf() {
+  constexpr unsigned kAttempts = std::size(kResidentPercents);
+  if (!beforeLayout_ || failure_ != Failure::Unsupported || !problems_.onlyExceedsSbuf() ||
+      residentAttempt_ + 1 == kAttempts)
+    return false;
+  unsigned percent = kResidentPercents[++residentAttempt_];
+  problems_.retractErrors(options_.printPlans, "compiled again from stage 'tensor', with whole tensors in at most " +
+                                                   std::to_string(percent) + " % of SBUF");
+  failure_ = Failure::None;
+  module_ = std::move(beforeLayout_);
+  stage_ = Stage::Tensor;
+  return true;
+}
+
+LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
   for (Stage next : allStages()) {
     if (next <= stage_ || next > stage || next == Stage::Encoded)
       continue;
+    if (next == Stage::Grouped)
+      beforeLayout_ = module_->clone();
     PassManager manager(context_.get(), ModuleOp::getOperationName());
     if (options_.timing)
       manager.enableTiming();
     manager.enableVerifier(false); // once, at the border of the stage
-    addPasses(next, manager, options_);
+    addPasses(next, manager, options_, kResidentPercents[residentAttempt_]);
     bool passed = succeeded(manager.run(*module_));
     // A diagnostic of a pass is about the model; a module that breaks a contract is a defect of ours.
     if (!passed || problems_.hasErrors()) {
@@ -275,10 +303,12 @@ LogicalResult Compiler::advance(Stage stage) {
       return fail(Failure::Unsupported);
     }
     stage_ = next;
+    if (next == Stage::Scheduled)
+      beforeLayout_ = {};
     if (llvm::failed(checkBorder()))
       return llvm::failure();
     if (next == Stage::Graph) {
-      std::optional<std::string> memory = exceedsDeviceMemory(*module_, *device);
+      std::optional<std::string> memory = exceedsDeviceMemory(*module_, device);
       std::optional<std::string> format = exceedsExecutableFormat(*module_);
       if (memory)
         error(*memory, "use smaller sizes, or another --target");

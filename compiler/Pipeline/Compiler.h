@@ -40,9 +40,11 @@ public:
   void adopt(mlir::OwningOpRef<mlir::ModuleOp> module, Stage stage);
 
   /// Runs the stages behind the current one up to and including `stage` (at most `synced`; `encoded` is `encode`).
-  /// After each stage its contract is checked and `observer`, when set, is called. Stops at the first stage with errors.
+  /// After each stage its contract is checked and `observer`, when set, is called. Stops at the first stage with errors,
+  /// but for a program that exceeds SBUF: the stages from `grouped` on are then run again with less room for whole
+  /// tensors, which stay in HBM instead, as often as there are kResidentPercents.
   mlir::LogicalResult advance(Stage stage);
-  /// Called after each stage that `advance` reaches, the current one excluded.
+  /// Called after each stage that `advance` reaches, the current one excluded; again for each that is run again.
   std::function<void(Stage, mlir::ModuleOp)> observer;
 
   /// The executable of a module at stage `synced`. Its weights read from the module's resources, so the compiler must
@@ -59,6 +61,10 @@ public:
 
 private:
   mlir::LogicalResult fail(Failure failure);
+  mlir::LogicalResult runStages(Stage stage, const isa::DeviceInfo &device);
+  /// Goes back to stage `tensor` after a program has exceeded SBUF; false when that was not the problem, or no more room
+  /// can be made.
+  bool keepLessInSbuf();
   mlir::LogicalResult checkBorder();
   /// Reads a .mlir file; null with problems.
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &path, llvm::SourceMgr &sources);
@@ -71,6 +77,9 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   Stage stage_ = Stage::Imported;
   Failure failure_ = Failure::None;
+  /// The module at stage `tensor`, from when its layouts are chosen until its program is known to fit.
+  mlir::OwningOpRef<mlir::ModuleOp> beforeLayout_;
+  unsigned residentAttempt_ = 0; ///< index of kResidentPercents
   std::string tensorIr_;     ///< the text of stage `tensor`, with options().embedIr
   bool handWritten_ = false; ///< the module came from a .mlir file: what is wrong with it is its author's
 };

@@ -64,6 +64,22 @@ bool Diagnostics::hasErrors() const {
   return llvm::any_of(list, [](const Problem &problem) { return problem.severity == Problem::Severity::Error; });
 }
 
+bool Diagnostics::onlyExceedsSbuf() const {
+  return hasErrors() && llvm::all_of(list, [](const Problem &problem) {
+           return problem.severity != Problem::Severity::Error || problem.exceedsSbuf;
+         });
+}
+
+void Diagnostics::retractErrors(bool keep, const std::string &hint) {
+  llvm::erase_if(list, [&](Problem &problem) {
+    if (problem.severity != Problem::Severity::Error)
+      return false;
+    problem.severity = Problem::Severity::Remark;
+    problem.hint = hint;
+    return !keep;
+  });
+}
+
 // The importer writes a node as NameLoc("name", FileLineColLoc("operator", index, 0)); passes fuse and nest locations.
 static bool findNode(LocationAttr location, NodeOrigin &origin) {
   return llvm::TypeSwitch<LocationAttr, bool>(location)
@@ -94,6 +110,23 @@ NodeOrigin trn::originOf(Location location) {
   return origin;
 }
 
+static constexpr llvm::StringLiteral kExceedsSbuf = "exceeds-sbuf";
+
+void trn::markExceedsSbuf(InFlightDiagnostic &diagnostic) {
+  Diagnostic *marked = diagnostic.getUnderlyingDiagnostic();
+  auto mark = StringAttr::get(marked->getLocation().getContext(), kExceedsSbuf);
+  marked->getMetadata().push_back(DiagnosticArgument(Attribute(mark)));
+}
+
+static bool exceedsSbuf(Diagnostic &diagnostic) {
+  return llvm::any_of(diagnostic.getMetadata(), [](const DiagnosticArgument &mark) {
+    auto text = mark.getKind() == DiagnosticArgument::DiagnosticArgumentKind::Attribute
+                    ? dyn_cast<StringAttr>(mark.getAsAttribute())
+                    : StringAttr();
+    return text && text.getValue() == kExceedsSbuf;
+  });
+}
+
 static std::string plainLocation(Location location) {
   auto file = dyn_cast<FileLineColLoc>(location);
   if (!file)
@@ -117,6 +150,7 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, Diagnostics &prob
     problem.node = origin.node;
     problem.op = origin.op;
     problem.index = origin.index;
+    problem.exceedsSbuf = exceedsSbuf(diagnostic);
     problem.reason = (origin.node.empty() ? plainLocation(diagnostic.getLocation()) : "") + diagnostic.str();
     for (Diagnostic &note : diagnostic.getNotes()) {
       NodeOrigin at = originOf(note.getLocation());

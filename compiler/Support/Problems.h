@@ -27,6 +27,7 @@ struct Problem {
   int64_t opset = 0;  ///< the model's version of the operator's domain; 0 when it does not matter
   std::string reason, hint;
   std::vector<std::string> notes; ///< the other end of a conflict
+  bool exceedsSbuf = false;       ///< a program that keeps fewer whole tensors in SBUF may not have the problem
 
   /// `node 'Conv_12' (Conv, opset 17, #37): reason; hint`, notes on lines of their own.
   std::string str() const;
@@ -42,6 +43,10 @@ public:
   const std::vector<Problem> &problems() const { return list; }
   /// True when some problem is an error.
   bool hasErrors() const;
+  /// True when every error is one of memory in SBUF, and there is one.
+  bool onlyExceedsSbuf() const;
+  /// Takes back the errors, because another attempt is made: each becomes a remark with `hint` when `keep` is set.
+  void retractErrors(bool keep, const std::string &hint);
 
 private:
   std::vector<Problem> list;
@@ -55,6 +60,9 @@ struct NodeOrigin {
   int64_t line = -1; ///< without a node: the line of the file, of a kernel that was written by hand
 };
 NodeOrigin originOf(mlir::Location location);
+
+/// Marks `diagnostic` as one that a program with fewer whole tensors in SBUF may not have (Problem::exceedsSbuf).
+void markExceedsSbuf(mlir::InFlightDiagnostic &diagnostic);
 
 /// Adds the diagnostics of a context to `problems` while it lives; nothing is printed. Remarks are kept only when asked
 /// for.

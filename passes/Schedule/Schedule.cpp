@@ -86,9 +86,11 @@ LogicalResult SchedulePass::findSchedule(func::FuncOp entry, const FunctionProgr
     if (!fits)
       break;
   }
-  return emitError(entry.getLoc(), "the buffers of '")
-         << entry.getSymName() << "' fit in memory, but " << allocation.failed.size()
-         << " of them find no place because free memory is fragmented; keep a large tensor in HBM";
+  InFlightDiagnostic error = emitError(entry.getLoc(), "the buffers of '")
+                             << entry.getSymName() << "' fit in memory, but " << allocation.failed.size()
+                             << " of them find no place because free memory is fragmented; keep a large tensor in HBM";
+  markExceedsSbuf(error);
+  return error;
 }
 
 /// The node of the first instruction that writes a buffer.
@@ -108,6 +110,8 @@ LogicalResult SchedulePass::reportCapacity(const FunctionProgram &read, const Ca
                              << " alive at once, but " << problem.available
                              << " are available, even in program order; tile the largest of these buffers, or keep it "
                                 "in HBM";
+  if (sbuf)
+    markExceedsSbuf(error);
   std::vector<uint32_t> live = problem.live;
   llvm::sort(live, [&](uint32_t a, uint32_t b) {
     return std::make_pair(read.program.buffers[b].bytes, a) < std::make_pair(read.program.buffers[a].bytes, b);

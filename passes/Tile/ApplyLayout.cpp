@@ -488,7 +488,7 @@ struct ApplyLayoutPass : public impl::ApplyLayoutPassBase<ApplyLayoutPass> {
     const isa::DeviceInfo *device = findDevice(main, target);
     if (!device)
       return signalPassFailure();
-    const LayoutPlan &plan = getChildAnalysis<LayoutAnalysis>(main).planFor(*device);
+    const LayoutPlan &plan = getChildAnalysis<LayoutAnalysis>(main).planFor(*device, residentPercent);
     if (plan.failed()) {
       for (auto &[op, reason] : plan.problems)
         op->emitError("expected an operation with a layout, but ") << reason;

@@ -8,14 +8,16 @@ using namespace mlir;
 
 namespace trn {
 
-void addLayoutPasses(OpPassManager &manager, StringRef target, bool printPlans) {
+void addLayoutPasses(OpPassManager &manager, StringRef target, bool printPlans,
+                     unsigned residentPercent) {
   manager.addNestedPass<func::FuncOp>(createNormalizeStructurePass());
   manager.addNestedPass<func::FuncOp>(createFoldTapsPass({target.str()}));
   ChooseLayoutPassOptions layout;
   layout.target = target.str();
+  layout.residentPercent = residentPercent;
   layout.printPlan = printPlans;
   manager.addNestedPass<func::FuncOp>(createChooseLayoutPass(layout));
-  manager.addPass(createApplyLayoutPass({target.str()}));
+  manager.addPass(createApplyLayoutPass({target.str(), residentPercent}));
   manager.addPass(createFormGroupsPass({printPlans}));
 }
 

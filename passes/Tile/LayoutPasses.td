@@ -7,6 +7,12 @@
 include "mlir/Pass/PassBase.td"
 include "passes/Target.td"
 
+/// Both passes of a plan ask for it with the same options.
+def ResidentPercentOption : Option<
+    "residentPercent", "resident-percent", "unsigned", "60",
+    "Share of the smallest SBUF of all devices that whole tensors may take; default 60: the rest is for tiles of weights "
+    "and temporaries. Less when a program has exceeded SBUF.">;
+
 def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncOp"> {
   let summary = "Bring the operations of stage tensor to the few forms that layouts are chosen for";
   let description = [{
@@ -67,14 +73,14 @@ def ChooseLayoutPass : Pass<"tile-choose-layout", "mlir::func::FuncOp"> {
 
     *Example*: with `print-plan`, for a convolution:
     ```
-    layout plan: 2.1 us, optimal, peak 1024 bytes per partition
+    layout plan: 2.1 us, optimal, peak 1024 of 117964 bytes per partition
       linalg.generic 'conv1': contraction holding operand 1, contracted d4, operands (dim 1, dim 1) -> dim 1 [96x2x30x30] halo
     ```
 
     *Not done*: loop tiles (tile-plan-schedule).
   }];
   let options = [
-    TargetOption<>,
+    TargetOption<>, ResidentPercentOption,
     Option<"printPlan", "print-plan", "bool", /*default=*/"false", "print the plan to the error stream, for tests">
   ];
 }
@@ -101,7 +107,7 @@ def ApplyLayoutPass : Pass<"tile-apply-layout", "mlir::ModuleOp"> {
 
     *Not done*: groups.
   }];
-  let options = [TargetOption<>];
+  let options = [TargetOption<>, ResidentPercentOption];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
                            "mlir::bufferization::BufferizationDialect", "mlir::memref::MemRefDialect", "::trn::ir::TrnDialect"];
 }

@@ -13,14 +13,13 @@ using namespace mlir;
 
 namespace trn {
 
-/// The same on every device, 60 % of the smallest SBUF: temporaries do not shrink with it, so a plan that left them less
-/// than there would be refused where SBUF is larger.
-LayoutOptions::LayoutOptions(const isa::DeviceInfo &device) : costs(device) {
-  constexpr double kShare = 0.6;
+/// The same on every device, a share of the smallest SBUF: temporaries do not shrink with it, so a plan that left them
+/// less than there would be refused where SBUF is larger.
+LayoutOptions::LayoutOptions(const isa::DeviceInfo &device, unsigned residentPercent) : costs(device) {
   int64_t smallest = device.sbufBytesUsable;
   for (const isa::DeviceInfo *other : isa::allDevices())
     smallest = std::min(smallest, other->sbufBytesUsable);
-  residentBytes = kShare * smallest;
+  residentBytes = residentPercent / 100.0 * smallest;
 }
 
 SmallVector<int64_t> Halo::pad(ArrayRef<int64_t> shape) const {
@@ -314,7 +313,7 @@ private:
   /// Keeps in HBM what does not fit: at each operation, while the live bytes exceed the budget, the live form whose
   /// next use is farthest.
   void spill() {
-    double budget = options.residentBytes;
+    double budget = plan.residentBytes = options.residentBytes;
     SmallVector<TensorForm *> order;
     for (TensorForm &form : plan.forms)
       if (form.layout.isOnChip())
@@ -408,7 +407,8 @@ static void printTransfers(tensor::ConcatOp concat, const LayoutCandidate &candi
 
 void LayoutPlan::print(llvm::raw_ostream &os) const {
   os << "layout plan: " << llvm::format("%.1f", nanoseconds / 1000) << " us" << (optimal ? ", optimal" : ", heuristic")
-     << ", peak " << static_cast<int64_t>(peakBytesPerLane) << " bytes per partition\n";
+     << ", peak " << static_cast<int64_t>(peakBytesPerLane) << " of " << static_cast<int64_t>(residentBytes)
+     << " bytes per partition\n";
   for (auto &[op, candidate] : choices) {
     os << "  " << op->getName();
     if (std::string node = describe(op->getLoc()); !node.empty())

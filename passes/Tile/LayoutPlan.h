@@ -63,6 +63,8 @@ public:
   double nanoseconds = 0;
   bool optimal = true;
   double peakBytesPerLane = 0;
+  /// What whole tensors could take (LayoutOptions::residentBytes).
+  double residentBytes = 0;
   LayoutCosts costs;
 
   void print(llvm::raw_ostream &os) const;
@@ -76,7 +78,8 @@ private:
 
 /// What the planner may use; constants of the device and the share of SBUF that whole tensors may take.
 struct LayoutOptions {
-  explicit LayoutOptions(const isa::DeviceInfo &device);
+  /// Whole tensors may take `residentPercent` of SBUF.
+  LayoutOptions(const isa::DeviceInfo &device, unsigned residentPercent);
   LayoutCosts costs;
   /// Bytes per partition for whole tensors; the rest is for weight tiles and temporaries of groups.
   double residentBytes;
@@ -85,20 +88,20 @@ struct LayoutOptions {
 /// Plans the layouts of `function`, one block of stage tensor.
 LayoutPlan planLayouts(mlir::func::FuncOp function, const LayoutOptions &options);
 
-/// The cached analysis: a plan per device that was asked for.
+/// The cached analysis: a plan per device and share of SBUF that was asked for.
 class LayoutAnalysis {
 public:
   LayoutAnalysis(mlir::Operation *function) : function(mlir::cast<mlir::func::FuncOp>(function)) {}
-  const LayoutPlan &planFor(const isa::DeviceInfo &device) {
-    auto &plan = plans[&device];
+  const LayoutPlan &planFor(const isa::DeviceInfo &device, unsigned residentPercent) {
+    auto &plan = plans[{&device, residentPercent}];
     if (!plan)
-      plan = std::make_unique<LayoutPlan>(planLayouts(function, LayoutOptions(device)));
+      plan = std::make_unique<LayoutPlan>(planLayouts(function, LayoutOptions(device, residentPercent)));
     return *plan;
   }
 
 private:
   mlir::func::FuncOp function;
-  llvm::SmallDenseMap<const isa::DeviceInfo *, std::unique_ptr<LayoutPlan>, 1> plans;
+  llvm::SmallDenseMap<std::pair<const isa::DeviceInfo *, unsigned>, std::unique_ptr<LayoutPlan>, 1> plans;
 };
 
 } // namespace trn

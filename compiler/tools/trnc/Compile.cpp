@@ -98,6 +98,20 @@ static void report(CommandLine &line, const exe::Executable &executable, const s
   }
 }
 
+/// The module of stage `stage` on the way to the executable. Whether a layout is the last one is known when its program
+/// has been scheduled: one that exceeds SBUF is laid out again. Null when the stage cannot be reached.
+static mlir::OwningOpRef<mlir::ModuleOp> moduleAt(Compiler &compiler, Stage stage) {
+  bool mayChange = compiler.stage() < Stage::Grouped && stage >= Stage::Grouped && stage < Stage::Scheduled;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  compiler.observer = [&](Stage reached, mlir::ModuleOp current) {
+    if (reached == stage)
+      module = current.clone();
+  };
+  if (succeeded(compiler.advance(mayChange ? Stage::Scheduled : stage)) && !module)
+    module = compiler.module().clone(); // it was there already
+  return module;
+}
+
 int runCompile(CommandLine &line) {
   CompileOptions options = compileOptions(line);
   std::string file = line.file();
@@ -121,14 +135,17 @@ int runCompile(CommandLine &line) {
 
   auto begin = std::chrono::steady_clock::now();
   Compiler compiler(options);
-  Stage last = dump ? *stop : Stage::Synced;
-  if (llvm::failed(compiler.open(file, start)) || llvm::failed(compiler.advance(last))) {
+  bool opened = succeeded(compiler.open(file, start));
+  mlir::OwningOpRef<mlir::ModuleOp> dumped;
+  if (opened && dump)
+    dumped = moduleAt(compiler, *stop);
+  if (!opened || (dump ? !dumped : llvm::failed(compiler.advance(Stage::Synced)))) {
     printProblems(file, compiler.problems());
     return exitCodeOf(compiler.failure());
   }
   if (dump) {
     printProblems(file, compiler.problems());
-    return writeModule(compiler.module(), output);
+    return writeModule(*dumped, output);
   }
   mlir::FailureOr<exe::Executable> executable = compiler.encode();
   printProblems(file, compiler.problems());

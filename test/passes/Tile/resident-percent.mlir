@@ -1,0 +1,27 @@
+// RUN: trn-opt %s --tile-choose-layout="print-plan" -o /dev/null 2>&1 | FileCheck-22 %s --check-prefix=WIDE
+// RUN: trn-opt %s --tile-choose-layout="print-plan resident-percent=10" -o /dev/null 2>&1 | FileCheck-22 %s --check-prefix=NARROW
+
+// Three tensors of 20,000 bytes per partition stay in SBUF when they may take 60 % of it. In 10 % there is room for none of
+// them.
+#id = affine_map<(c, x) -> (c, x)>
+// WIDE: layout plan: {{.*}} peak 60000 of 108134 bytes per partition
+// WIDE: 'square'
+// WIDE-NOT: spilled
+// NARROW: layout plan: {{.*}} of 18022 bytes per partition
+// NARROW: 'square': {{.*}} spilled
+func.func @main(%x: tensor<128x5000xf32>) -> tensor<128x5000xf32> {
+  %e = tensor.empty() : tensor<128x5000xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<128x5000xf32>) outs(%e : tensor<128x5000xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %q = arith.mulf %a, %a : f32
+      linalg.yield %q : f32
+  } -> tensor<128x5000xf32> loc("square")
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %x : tensor<128x5000xf32>, tensor<128x5000xf32>) outs(%e : tensor<128x5000xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %q = arith.addf %a, %b : f32
+      linalg.yield %q : f32
+  } -> tensor<128x5000xf32> loc("sum")
+  return %r : tensor<128x5000xf32>
+}
