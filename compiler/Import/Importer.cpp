@@ -34,6 +34,8 @@ public:
         builder(&context) {}
 
   FailureOr<OwningOpRef<ModuleOp>> run() {
+    if (!checkFormat())
+      return failure();
     checkVersions();
     collectInitializers();
     OwningOpRef<ModuleOp> module = ModuleOp::create(builder.getUnknownLoc());
@@ -64,14 +66,20 @@ private:
     problems.add(std::move(problem));
   }
 
-  void checkVersions() {
+  /// False for a format that the rest is not written in: before version 3 nodes had no operator set, for example.
+  bool checkFormat() {
     if (!model.has_graph())
       add(Kind::Broken, "the model has no graph");
-    if (model.ir_version() < trn::onnx::kOldestIR || model.ir_version() > trn::onnx::kNewestIR)
+    bool isKnown = model.ir_version() >= trn::onnx::kOldestIR && model.ir_version() <= trn::onnx::kNewestIR;
+    if (!isKnown)
       add(Kind::Unsupported,
           "expected a file format (IR version) from " + std::to_string(trn::onnx::kOldestIR) + " to " +
               std::to_string(trn::onnx::kNewestIR) + " but got " + std::to_string(model.ir_version()),
           "convert the model with the onnx package");
+    return isKnown;
+  }
+
+  void checkVersions() {
     Opsets opsets = readOpsets(model.opset_import());
     auto it = opsets.find("");
     // A model of other domains only needs no version of ai.onnx; a node that does will say so.

@@ -95,6 +95,20 @@ TEST(Import, ListsUnboundSizesWithACommandLine) {
   EXPECT_THAT(Imported(model.bytes(), misspelt).text(), HasSubstr("a shape is given for 'z'"));
 }
 
+TEST(Import, ReadsNothingOfAFormatThatItDoesNotKnow) {
+  for (int64_t ir : {2, 1000}) {
+    ModelBuilder model(13, ir);
+    model.input("x", {1}).output("y");
+    model.node("Frobnicate", {"x"}, {"y"});
+    model.model.clear_opset_import(); // as before version 3, where nodes had no operator set
+    Imported imported(model.bytes());
+    EXPECT_FALSE(imported.module);
+    ASSERT_EQ(imported.problems.problems().size(), 1u) << imported.text();
+    EXPECT_EQ(imported.problems.problems()[0].kind, Problem::Kind::Unsupported);
+    EXPECT_THAT(imported.text(), HasSubstr("but got " + std::to_string(ir)));
+  }
+}
+
 TEST(Import, BindsInputsAsConstants) {
   ModelBuilder model(13);
   model.input("x", {6}).input("shape", {2}, ::onnx::TensorProto::INT64).output("y");
