@@ -66,7 +66,16 @@ class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
     };
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, fuses);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    // Maps alone: upstream's patterns would also write a uniform weight into the body of a contraction, which would then be
+    // none any more.
+    SmallVector<Operation *> maps;
+    getOperation().walk([&](Operation *op) {
+      if (isMap(op))
+        maps.push_back(op);
+    });
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
+    if (failed(applyOpPatternsGreedily(maps, std::move(patterns), config)))
       signalPassFailure();
   }
 };

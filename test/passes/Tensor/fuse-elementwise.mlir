@@ -48,3 +48,38 @@ func.func @residual(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, ten
   } -> tensor<8xf32>
   return %1, %2 : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// A contraction with a uniform weight stays a contraction; a map with a uniform operand has it in its body.
+#x = affine_map<(m, n, k) -> (m, k)>
+#w = affine_map<(m, n, k) -> (k, n)>
+#y = affine_map<(m, n, k) -> (m, n)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: func.func @uniform_weight
+// CHECK-DAG: %[[WEIGHT:.+]] = onnx.weight dense<2.000000e-02> : tensor<8x16xf32>
+// CHECK-DAG: %[[SCALAR:.+]] = arith.constant 3.000000e+00 : f32
+// CHECK: linalg.generic {{.*}} ins(%{{.+}}, %[[WEIGHT]] : tensor<4x8xf32>, tensor<8x16xf32>)
+// CHECK: linalg.generic {{.*}} ins(%{{.+}} : tensor<4x16xf32>)
+// CHECK: arith.mulf %{{.+}}, %[[SCALAR]]
+func.func @uniform_weight(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %weight = onnx.weight dense<2.000000e-02> : tensor<8x16xf32>
+  %three = onnx.weight dense<3.0> : tensor<4x16xf32>
+  %e = tensor.empty() : tensor<4x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x16xf32>) -> tensor<4x16xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %weight : tensor<4x8xf32>, tensor<8x16xf32>) outs(%f : tensor<4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4x16xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %three : tensor<4x16xf32>, tensor<4x16xf32>) outs(%e : tensor<4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}
