@@ -1,10 +1,10 @@
 """Inputs for a model of which only the file is known: noise that the model accepts.
 
-Floats are normal, around a mean and with a spread that are drawn first: what saturates at one of them does not at the
-next. Weights that are inputs (the second operand of a product) have the spread that keeps its results' size. Integers
-stay what they choose among: the rows of a table that they index, directly or through operators that only move or cast them,
-or the depth of a OneHot. What indexes nothing is a byte if it has 8 bits, else a flag: 0 or 1, which is right for masks
-and for parts of a text.
+Floats are normal; if asked, around a mean and with a spread that are drawn first: what saturates at one of them does not
+at the next. Weights that are inputs (the second operand of a product) have the spread that keeps its results' size.
+Integers stay below what they choose among: the rows of a table that they index, directly or through operators that only
+move or cast them, or the depth of a OneHot. What indexes nothing is a byte if it has 8 bits, else a flag: 0 or 1, which
+is right for masks and for parts of a text.
 """
 import numpy as np
 import onnx
@@ -48,15 +48,16 @@ def is_weight(graph, name):
                for node in graph.node)
 
 
-def draw(rng, model, inputs, shapes):
-    """A value for each of a session's `inputs`, in the given `shapes` where they are named."""
+def draw(rng, model, inputs, shapes, varied):
+    """A value for each of a session's `inputs`, in the given `shapes` where they are named; with means and spreads that
+    are drawn, too, if `varied`."""
     values = {}
     for one in inputs:
         shape, dtype = shapes.get(one.name, one.shape), np.dtype(TYPES[one.type])
         if dtype.kind == "f" and is_weight(model.graph, one.name):
             values[one.name] = (rng.standard_normal(shape) / np.sqrt(shape[0])).astype(dtype)
         elif dtype.kind == "f":
-            mean, spread = rng.standard_normal(), 2 ** rng.uniform(-2, 1)
+            mean, spread = (rng.standard_normal(), 2 ** rng.uniform(-2, 1)) if varied else (0, 1)
             values[one.name] = np.asarray(mean + spread * rng.standard_normal(shape)).astype(dtype)
         else:
             high = choices(model.graph, one.name) or (256 if dtype.itemsize == 1 and dtype.kind == "u" else 2)

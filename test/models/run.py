@@ -56,13 +56,13 @@ class Model:
 
     def __init__(self, name, path, shapes, make=None, classifier=False, resident=True, targets=("trn1", "trn2"),
                  cast=(np.inf, np.inf), allowed=TOLERANCE, refused=None,
-                 may_be_constant=False):
+                 from_table=False):
         self.name, self._path, self.shapes, self.make = name, path, shapes, make
         # Largest difference with --auto-cast matmult and all, as a share of the largest value. bf16 keeps 8 bits (half a
         # unit in the last place is 2e-3); what a model makes of that is its own. fp16 keeps 11 and has to be no worse.
         self.tolerance = {"none": allowed, "matmult": cast[0], "all": cast[1]}
         self.classifier, self.targets = classifier, targets
-        self.may_be_constant = may_be_constant  # the outputs may be the same for all inputs that are tried
+        self.from_table = from_table  # little is known of it: the inputs vary more, and may all give the same outputs
         self.refused = refused  # words that the refusal has to contain; None: the model compiles
         self.resident = resident  # every activation stays in SBUF: the HBM traffic is asserted
 
@@ -75,7 +75,8 @@ class Model:
         rng = np.random.default_rng(seed)
         if self.make:
             return self.make(rng)
-        return noise.draw(rng, onnx.load(self.path, load_external_data=False), session.get_inputs(), self.shapes)
+        model = onnx.load(self.path, load_external_data=False)
+        return noise.draw(rng, model, session.get_inputs(), self.shapes, varied=self.from_table)
 
 
 def generated(name):
@@ -177,7 +178,7 @@ def table(file, folder):
             continue
         refused = None if row["ort"].startswith("runs") else re.findall("'([^']+)'", row["ort"])
         found.append(Model(row["id"], path, shapes_of(row["bench_inputs"]), resident=False, refused=refused,
-                           may_be_constant=True, allowed=max(TOLERANCE, float(row["opt_vs_noopt_rel"] or 0))))
+                           from_table=True, allowed=max(TOLERANCE, float(row["opt_vs_noopt_rel"] or 0))))
     return found, missing
 
 
@@ -275,7 +276,7 @@ def check(model, target, precision, trnc, folder):
         else:
             problems += [problem for found, _ in compared for problem in found]
     if all(np.array_equal(a, b) for a, b in zip(*results)):
-        if model.may_be_constant and all(np.array_equal(a, b) for a, b in zip(*(expected for _, expected in runs))):
+        if model.from_table and all(np.array_equal(a, b) for a, b in zip(*(expected for _, expected in runs))):
             notes.append("no input was found that changes the outputs, nor ONNX Runtime's")
         else:
             problems.append("two different inputs gave the same outputs")
