@@ -45,6 +45,7 @@ elementwise("acos_domain", "Acos", np.arccos, float32(-1, -0.999999, -0.5, 0, 0.
 elementwise("asinh_domain", "Asinh", np.arcsinh, float32(*SPECIAL, 1e15, -1e30, 3e38))
 elementwise("acosh_domain", "Acosh", np.arccosh, float32(1, 1.0000001, 1.001, 2, 1e4, 1e12, 3e38, math.inf, 0.5))
 elementwise("atanh_domain", "Atanh", np.arctanh, float32(-1, -0.5, -1e-6, 0, 1e-6, 0.5, 0.999999, 1, 1.5))
+elementwise("sinh_domain", "Sinh", np.sinh, float32(*SPECIAL[:-6], 0.999, -1.001, 10, -80, 89, -89.4, math.inf, -math.inf, math.nan))
 elementwise("cosh_domain", "Cosh", np.cosh, float32(0, 1e-4, 1, -1, 10, -80, 89, math.inf))
 
 # Integers beyond 2^24, where fp32 is not exact, and at the ends of the type.

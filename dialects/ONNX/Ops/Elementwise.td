@@ -45,6 +45,7 @@ def ONNX_TanOp : ONNX_Unary<"Tan", [7, 22], "math.tan">;
 def ONNX_AsinOp : ONNX_Unary<"Asin", [7, 22], "math.asin">;
 def ONNX_AcosOp : ONNX_Unary<"Acos", [7, 22], "math.acos">;
 def ONNX_AtanOp : ONNX_Unary<"Atan", [7, 22], "math.atan">;
+def ONNX_SinhOp : ONNX_Unary<"Sinh", [9, 22], "math.sinh">;
 def ONNX_CoshOp : ONNX_Unary<"Cosh", [9, 22], "math.cosh">;
 def ONNX_AsinhOp : ONNX_Unary<"Asinh", [9, 22], "math.asinh">;
 def ONNX_AcoshOp : ONNX_Unary<"Acosh", [9, 22], "math.acosh">;

@@ -29,3 +29,10 @@ func.func @unknown(%x: tensor<4xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> {
   %y = onnx.Reshape(%x, %s) : (tensor<4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
 }
+
+// CHECK-LABEL: func @sinh
+// CHECK: onnx.Sinh(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+func.func @sinh(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = onnx.Sinh(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
