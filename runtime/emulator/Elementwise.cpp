@@ -1,7 +1,7 @@
 //===- Elementwise.cpp - instructions without reductions or movement -----------===//
 //
 // Owns tensor_tensor, tensor_scalar, scalar_tensor_tensor, activation, tensor_copy, memset, reciprocal, select,
-// copy_predicated and act_table_load. Everything is computed in fp32 on pieces of a row (device.md 4.2), except raw
+// copy_predicated, range_select and act_table_load. Everything is computed in fp32 on pieces of a row (device.md 4.2), except raw
 // integers and bit copies.
 //
 //===----------------------------------------------------------------------===//
@@ -314,6 +314,47 @@ absl::StatusOr<Step> decode(Core &core, const isa::CopyPredicated &inst, isa::En
           to[i] = (holds[i] != 0) != reverse ? from[i] : to[i];
         putRaw(dst, dst.row(p), begin, n, to);
       });
+    });
+    return absl::OkStatus();
+  });
+}
+
+absl::StatusOr<Step> decode(Core &core, const isa::RangeSelect &inst, isa::Engine) {
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(onTrue, core.view(inst.onTrue, AccessMode::Read));
+  if (absl::Status status = expectShape(onTrue, dst.partitions, dst.elements); !status.ok())
+    return status;
+  TRN_ASSIGN_OR_RETURN(bound0, scalarView(core, inst.bound0, dst.partitions));
+  TRN_ASSIGN_OR_RETURN(bound1, scalarView(core, inst.bound1, dst.partitions));
+  std::optional<View> maxima;
+  if (inst.reduce) {
+    TRN_ASSIGN_OR_RETURN(view, core.view(*inst.reduce, AccessMode::Write));
+    if (absl::Status status = expectShape(view, dst.partitions, 1); !status.ok())
+      return status;
+    maxima = view;
+  }
+  ScalarStage first{inst.compare0, bound0}, second{inst.compare1, bound1};
+  return Step([&core, &kernels = core.kernels(), start = inst.rangeStart, dst, onTrue, first, second, maxima] {
+    forPartitions(core, dst.partitions, dst.elements, [&](uint32_t p) {
+      float low = first.operand.at(kernels, p), high = second.operand.at(kernels, p);
+      LaneSum maximum(kernels, AluOp::Max);
+      forPieces(dst.elements, [&](uint64_t begin, uint64_t n) {
+        alignas(64) float position[kPiece], holds[kPiece], holdsToo[kPiece], buffer[kPiece], result[kPiece];
+        for (uint64_t i = 0; i < n; ++i)
+          position[i] = float(start + int64_t(begin + i)); // Exact: below 2^24.
+        kernels.binaryScalar(first.op, position, low, /*reverse=*/false, holds, n);
+        kernels.binaryScalar(second.op, position, high, /*reverse=*/false, holdsToo, n);
+        const float *x = fetch(kernels, onTrue, onTrue.row(p), begin, n, buffer);
+        for (uint64_t i = 0; i < n; ++i)
+          result[i] = holds[i] != 0 && holdsToo[i] != 0 ? x[i] : std::numeric_limits<float>::lowest();
+        put(kernels, dst, dst.row(p), begin, n, result);
+        if (maxima)
+          maximum.add(result, n);
+      });
+      if (maxima) {
+        float row = maximum.finish();
+        put(kernels, *maxima, maxima->row(p), 0, 1, &row);
+      }
     });
     return absl::OkStatus();
   });

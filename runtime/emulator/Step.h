@@ -39,6 +39,7 @@ absl::StatusOr<Step> decode(Core &, const isa::BnAggr &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::NcStreamShuffle &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::NcTransposeDve &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::TensorTensorScan &, isa::Engine);
+absl::StatusOr<Step> decode(Core &, const isa::RangeSelect &, isa::Engine);
 
 absl::StatusOr<Step> decode(Core &, const isa::Iota &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::AffineSelect &, isa::Engine);

@@ -316,3 +316,32 @@ def TensorTensorScanOp : Inst<"tensor_tensor_scan", 0x40,
   ];
   let costs = [WorkCost<"DVE", "2 * int64_t(dst.elements())", "documented (ISA26)">];
 }
+
+def RangeSelectOp : Inst<"range_select", 0x42,
+    [Out<"dst", kOnChip, kFloats>, In<"on_true", kOnChip, kFloats>, ScalarIn<"bound0">, ScalarIn<"bound1">,
+     OptionalOut<"reduce", kOnChip, kFp32>],
+    [AluAttr<"compare0">, AluAttr<"compare1">, IntAttr<"range_start", 0, 16777215>], ["DVE"]> {
+  let summary = "on_true where the position compares with both bounds, else the lowest fp32; optionally with the row maxima";
+  let description = [{
+    With i the position of an element among the free elements of its partition and x = range_start + i: where both
+    (x compare0 bound0) and (x compare1 bound1) hold the element of on_true, else the lowest finite fp32, which becomes
+    minus infinity in narrower types. The bounds are one fp32 per partition. `reduce`, when present, receives the maximum
+    over the free elements of each partition of the fp32 results before conversion; NaN if one is NaN (ours). Masks of
+    attention, whose rows have bounds of their own, need no mask in memory.
+  }];
+  let source = "ISA32 range_select";
+  let since = 3;
+  let rules = [
+    SameShape<"dst", "on_true", "ISA32 range_select">,
+    Rule<21, "info(compare0).kind == AluKind::Compare && info(compare1).kind == AluKind::Compare",
+         "expected two comparisons, but got '{name(compare0)}' and '{name(compare1)}'", "ISA32 range_select">,
+    Rule<22, "bound0.isPointer && bound1.isPointer", "expected bounds of one value per partition, but got an immediate",
+         "ISA32 range_select">,
+    Rule<23, "range_start + int64_t(dst.elements()) <= 16777216",
+         "expected positions below 2^24, but got {range_start} + {dst.elements()}", "ISA32 range_select">,
+    Rule<24, "!reduce || (reduce->partitions == dst.partitions && reduce->elements() == 1)",
+         "expected 'reduce' of {dst.partitions} partitions of one element, but got {reduce->partitions} of {reduce->elements()}",
+         "ISA32 range_select">,
+  ];
+  let costs = [WorkCost<"DVE", "int64_t(dst.elements())", "documented (ISA26)">];
+}

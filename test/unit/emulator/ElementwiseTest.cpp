@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
+#include <cfloat>
 
 using namespace trn;
 using namespace trn::rt;
@@ -199,6 +200,33 @@ isa::Activation randomActivation(Machine &machine, std::mt19937 &random) {
   if (random() % 2)
     inst.reduce = operand(Space::SBUF, DType::F32, kPlaceC + 16, s.start, s.partitions, {1});
   machine.fill(inst.src, random, random() % 2);
+  return inst;
+}
+
+constexpr AluOp kCompares[] = {AluOp::IsEq, AluOp::IsNe, AluOp::IsGt, AluOp::IsGe, AluOp::IsLt, AluOp::IsLe};
+constexpr DType kFloatTypes[] = {DType::F32,  DType::BF16, DType::F16,  DType::TF32,
+                                 DType::F8E3, DType::F8E4, DType::F8E5, DType::F8E4FN};
+
+/// Bounds among the positions, and some that are none of them.
+isa::RangeSelect randomRangeSelect(Machine &machine, std::mt19937 &random) {
+  Shape s = randomShape(random);
+  isa::RangeSelect inst;
+  inst.compare0 = kCompares[random() % std::size(kCompares)];
+  inst.compare1 = kCompares[random() % std::size(kCompares)];
+  inst.dst = operand(Space::SBUF, kFloatTypes[random() % 8], kPlaceA, s.start, s.partitions, s.counts, randomLayout(random, false));
+  inst.onTrue = operand(Space::SBUF, kFloatTypes[random() % 8], kPlaceB, s.start, s.partitions, s.counts, randomLayout(random, true));
+  inst.bound0 = isa::Scalar::at(operand(Space::SBUF, DType::F32, kPlaceC, s.start, s.partitions, {1}));
+  inst.bound1 = isa::Scalar::at(operand(Space::SBUF, DType::F32, kPlaceC + 8, s.start, s.partitions, {1}));
+  if (random() % 2)
+    inst.reduce = operand(Space::SBUF, DType::F32, kPlaceC + 16, s.start, s.partitions, {1});
+  uint64_t elements = inst.dst.elements();
+  inst.rangeStart = random() % 3 ? int32_t(random() % 1000) : int32_t((1 << 24) - elements);
+  machine.fill(inst.onTrue, random, random() % 2);
+  for (const isa::Scalar *bound : {&inst.bound0, &inst.bound1})
+    for (uint64_t p = 0; p < s.partitions; ++p) {
+      double at = double(inst.rangeStart) + double(random() % (elements + 2)) - 1;
+      machine.set(bound->pointer, p, 0, random() % 8 ? at : random() % 2 ? at + 0.5 : NAN);
+    }
   return inst;
 }
 
@@ -469,6 +497,55 @@ TEST(CopyPredicated, keepsWhereThePredicateFails) {
   }
 }
 
+TEST(RangeSelect, choosesByThePositionAndTakesTheMaximum) {
+  forSeeds(100, [](Machine &machine, std::mt19937 &random) {
+    isa::RangeSelect inst = randomRangeSelect(machine, random);
+    ASSERT_TRUE(machine.run(inst, Engine::DVE).ok()) << machine.run(inst, Engine::DVE);
+    for (uint64_t p = 0; p < inst.dst.partitions; ++p) {
+      float maximum = -INFINITY;
+      for (uint64_t k = 0; k < inst.dst.elements(); ++k) {
+        float position = float(inst.rangeStart + int64_t(k));
+        bool holds = apply(inst.compare0, position, machine.value(inst.bound0.pointer, p, 0)) != 0 &&
+                     apply(inst.compare1, position, machine.value(inst.bound1.pointer, p, 0)) != 0;
+        float x = holds ? machine.value(inst.onTrue, p, k) : -FLT_MAX;
+        maximum = larger(maximum, x);
+        expectElement(machine, inst.dst, p, k, x, "range_select");
+      }
+      if (inst.reduce)
+        expectElement(machine, *inst.reduce, p, 0, maximum, "row maximum");
+    }
+  });
+}
+
+TEST(RangeSelect, masksRowsOfTheirOwnLengthsInPlace) {
+  Machine machine;
+  isa::RangeSelect inst;
+  inst.compare0 = AluOp::IsGe;
+  inst.compare1 = AluOp::IsLt;
+  inst.dst = inst.onTrue = operand(Space::PSUM, DType::BF16, 0, 0, 3, {6});
+  inst.bound0 = isa::Scalar::at(operand(Space::SBUF, DType::F32, kPlaceB, 0, 3, {1}));
+  inst.bound1 = isa::Scalar::at(operand(Space::SBUF, DType::F32, kPlaceC, 0, 3, {1}));
+  inst.reduce = operand(Space::SBUF, DType::F32, kPlaceA, 0, 3, {1});
+  inst.rangeStart = 10;
+  const double bounds[3][2] = {{11, 13}, {0, 100}, {16, 20}};
+  for (uint64_t p = 0; p < 3; ++p) {
+    for (uint64_t k = 0; k < 6; ++k)
+      machine.set(inst.dst, p, k, double(k) - 4);
+    machine.set(inst.bound0.pointer, p, 0, bounds[p][0]);
+    machine.set(inst.bound1.pointer, p, 0, bounds[p][1]);
+  }
+  ASSERT_TRUE(machine.run(inst, Engine::DVE).ok()) << machine.run(inst, Engine::DVE);
+  const float rows[3][6] = {{-INFINITY, -3, -2, -INFINITY, -INFINITY, -INFINITY},
+                            {-4, -3, -2, -1, 0, 1},
+                            {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY}};
+  const float maxima[] = {-2, 1, -FLT_MAX}; // fp32: an empty row is no NaN after its maximum is subtracted.
+  for (uint64_t p = 0; p < 3; ++p) {
+    for (uint64_t k = 0; k < 6; ++k)
+      EXPECT_EQ(machine.value(inst.dst, p, k), rows[p][k]) << p << " " << k;
+    EXPECT_EQ(machine.value(*inst.reduce, p, 0), maxima[p]) << p;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Host paths and threads
 //===----------------------------------------------------------------------===//
@@ -486,6 +563,7 @@ void compareMachines(Machine &expected, Machine &got, unsigned seeds) {
       isa::TensorTensor power = randomTensorTensor(*machine, random);
       power.op = AluOp::Power;
       ASSERT_TRUE(machine->run(power, Engine::POOL).ok());
+      ASSERT_TRUE(machine->run(randomRangeSelect(*machine, random), Engine::DVE).ok());
     }
     if (seed % 10 == 9)
       expectSameMemories(expected, got);
