@@ -9,7 +9,44 @@
 using namespace mlir;
 namespace trn {
 
+/// Calls a library kernel as the instruction that it becomes. Tensors are copied into buffers of the machine.
+static LogicalResult evaluateKernel(Interpreter &interpreter, ir::KernelOp op) {
+  Block scratch;
+  OpBuilder builder(op.getContext());
+  builder.setInsertionPointToStart(&scratch);
+  SmallVector<Tensor> memory;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = cast<ShapedType>(operand.get().getType());
+    auto buffer = MemRefType::get(type.getShape(), type.getElementType(), MemRefLayoutAttrInterface(),
+                                  ir::spaceAttr(op.getContext(), isa::Space::HBM));
+    scratch.addArgument(buffer, op.getLoc());
+    if (llvm::isa<MemRefType>(type)) {
+      memory.push_back(interpreter.tensor(operand.get()));
+      continue;
+    }
+    memory.push_back(interpreter.machine.allocate(buffer, {}));
+    if (op.isDpsInput(&operand))
+      memory.back().assign(interpreter.tensor(operand.get()));
+  }
+  auto instruction = cast<ir::InstructionOpInterface>(op.createInstruction(builder, scratch.getArguments()));
+  auto tensorOf = [&](Value value) -> const Tensor & { return memory[cast<BlockArgument>(value).getArgNumber()]; };
+  if (failed(interpreter.machine.execute(instruction, tensorOf, /*accumulate=*/false)))
+    return failure();
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (llvm::isa<MemRefType>(init.get().getType()))
+      interpreter.wrote(op, init.get());
+  for (OpResult result : op->getResults()) {
+    Tensor value = Tensor::allocate(cast<ShapedType>(result.getType()).getElementType(),
+                                    cast<ShapedType>(result.getType()).getShape());
+    value.assign(memory[op.getTiedOpOperand(result)->getOperandNumber()]);
+    interpreter.set(result, std::move(value));
+  }
+  return success();
+}
+
 std::optional<LogicalResult> evaluateInstruction(Interpreter &interpreter, Operation *op) {
+  if (auto kernel = dyn_cast<ir::KernelOp>(op))
+    return evaluateKernel(interpreter, kernel);
   auto instruction = dyn_cast<ir::InstructionOpInterface>(op);
   if (!instruction)
     return std::nullopt;

@@ -119,6 +119,15 @@ FailureOr<isa::AP> Machine::operandOf(Operation *op, const Buffer &buffer, int64
   isa::AP ap{};
   ap.space = buffer.space;
   ap.dtype = buffer.dtype;
+  if (cast<ir::InstructionOpInterface>(op).getInstInfo().isLibrary) {
+    // One row of all elements.
+    if (!tensor.isDense())
+      return op->emitError("expected an operand of adjacent elements");
+    ap.address = offset * byteSize(tensor.storage());
+    ap.rank = 1;
+    ap.dims[0] = {1, static_cast<uint32_t>(tensor.elements())};
+    return ap;
+  }
   unsigned size = byteSize(tensor.storage());
   ArrayRef<int64_t> shape = tensor.shape(), steps = tensor.strides();
   ap.partitions = shape.empty() ? 1 : static_cast<uint32_t>(shape[0]);

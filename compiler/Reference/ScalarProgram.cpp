@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "runtime/emulator/ScalarFunctions.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -234,15 +235,11 @@ private:
       Instruction &instruction = emit(op, kFirstFunction + unsigned(*function));
       // Conversions to integers wrap or clamp to the width of the result, not of the operand.
       if (llvm::isa<IntegerType, IndexType>(op->getResult(0).getType()))
-        if (instruction.laneClass != 'i' || isResultWidth(*function))
+        if (instruction.laneClass != 'i' || hasResultWidth(*function))
           instruction.width = widthOf(op->getResult(0).getType());
       return success();
     }
     return op->emitError("operation is unknown to the evaluator in a scalar body");
-  }
-
-  static bool isResultWidth(ScalarFunction function) {
-    return function == ScalarFunction::trunci || function == ScalarFunction::index_cast;
   }
 
   LogicalResult affineMinMax(Operation *op) {
@@ -589,7 +586,7 @@ void ScalarProgram::execute(Frame &frame, int n, ArrayRef<Lane> arguments) const
       break;
     }
     default:
-      runScalarFunction(ScalarFunction(in.opcode - kFirstFunction), in.laneClass, in.width, n, target, a, b,
+      rt::runScalarFunction(ScalarFunction(in.opcode - kFirstFunction), in.laneClass, in.width, n, target, a, b,
                         registers[in.c]);
     }
   }

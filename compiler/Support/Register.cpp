@@ -22,6 +22,7 @@ void registerDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllExtensions(registry);
   registry.insert<onnx::ONNXDialect, trnx::TrnxDialect>();
   ir::registerTrnDialect(registry);
+  registerKernelBufferization(registry);
 }
 
 void registerPasses() {

@@ -57,7 +57,9 @@ void InstReader::readAP(const isa::OperandInfo &info, Value value, isa::AP &ap) 
   std::string reason;
   APAttr pattern;
   if (!aps) {
-    FailureOr<APAttr> whole = accessPatternOf(type, reason, /*anyOffset=*/!resolve);
+    bool flat = cast<InstructionOpInterface>(op).getInstInfo().isLibrary;
+    FailureOr<APAttr> whole =
+        flat ? flatPatternOf(type, reason) : accessPatternOf(type, reason, /*anyOffset=*/!resolve);
     if (failed(whole)) {
       error() << "operand '" << info.name << "': " << reason << ", but got " << type;
       return;
@@ -166,6 +168,11 @@ void InstReader::attribute(const isa::AttrInfo &info, isa::AluOp &value) {
 void InstReader::attribute(const isa::AttrInfo &info, isa::ActivationFunc &value) {
   if (auto attr = dyn_cast_or_null<ActivationFuncAttr>(get(info.name)))
     value = attr.getValue();
+}
+
+void InstReader::attribute(const isa::AttrInfo &info, std::vector<int32_t> &values) {
+  if (auto attr = dyn_cast_or_null<DenseI32ArrayAttr>(get(info.name)))
+    values.assign(attr.asArrayRef().begin(), attr.asArrayRef().end());
 }
 
 void InstReader::readInts(const isa::AttrInfo &info, MutableArrayRef<int32_t> values) {

@@ -9,6 +9,7 @@ void addPEOps(TrnDialect &dialect);
 void addACTOps(TrnDialect &dialect);
 void addDVEOps(TrnDialect &dialect);
 void addPOOLOps(TrnDialect &dialect);
+void addLibraryOps(TrnDialect &dialect);
 void addDMAOps(TrnDialect &dialect);
 void addControlOps(TrnDialect &dialect);
 } // namespace trn::ir

@@ -35,6 +35,7 @@ void TrnDialect::initialize() {
   addACTOps(*this);
   addDVEOps(*this);
   addPOOLOps(*this);
+  addLibraryOps(*this);
   addDMAOps(*this);
   addControlOps(*this);
 }
@@ -224,6 +225,7 @@ std::optional<isa::DType> trn::ir::dtypeOf(Type type) {
     }
   }
   return llvm::TypeSwitch<Type, std::optional<isa::DType>>(type)
+      .Case<Float64Type>([](auto) { return isa::DType::F64; })
       .Case<Float32Type>([](auto) { return isa::DType::F32; })
       .Case<BFloat16Type>([](auto) { return isa::DType::BF16; })
       .Case<Float16Type>([](auto) { return isa::DType::F16; })
@@ -274,6 +276,8 @@ Type trn::ir::elementTypeOf(MLIRContext *context, isa::DType type) {
     return integer(32, true);
   case isa::DType::F32:
     return Float32Type::get(context);
+  case isa::DType::F64:
+    return Float64Type::get(context);
   case isa::DType::F32R:
     return {};
   case isa::DType::I64:
@@ -374,6 +378,22 @@ FailureOr<APAttr> trn::ir::accessPatternOf(MemRefType type, std::string &reason,
   if (failed(APAttr::verify(emitError, start, static_cast<uint32_t>(rows), offset, dims, rowStep, Type())))
     return refuse("expected sizes and steps of 32 bits");
   return APAttr::get(type.getContext(), start, static_cast<uint32_t>(rows), offset, dims, rowStep, Type());
+}
+
+FailureOr<APAttr> trn::ir::flatPatternOf(MemRefType type, std::string &reason) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0, elements = 1;
+  bool adjacent = type.hasStaticShape() && succeeded(type.getStridesAndOffset(strides, offset)) &&
+                  !ShapedType::isDynamic(offset) && spaceOf(type) == isa::Space::HBM;
+  for (int64_t dim = type.getRank(); adjacent && dim-- > 0;) {
+    adjacent = type.getDimSize(dim) == 1 || strides[dim] == elements;
+    elements *= type.getDimSize(dim);
+  }
+  if (!adjacent || elements < 1 || elements > UINT32_MAX) {
+    reason = "expected adjacent elements in #trn.hbm, row major and counted in 32 bits";
+    return failure();
+  }
+  return APAttr::get(type.getContext(), 0, 1, offset, {1, elements}, 0, Type());
 }
 
 const isa::ScalarOpInfo *trn::ir::scalarOpInfo(Operation *op) {

@@ -83,6 +83,9 @@ mlir::Type elementTypeOf(mlir::MLIRContext *context, isa::DType type);
 /// merge, an offset that is dynamic unless `anyOffset`.
 mlir::FailureOr<APAttr> accessPatternOf(mlir::MemRefType type, std::string &reason, bool anyOffset = false);
 
+/// The same for an operand of a library kernel: one row of all its elements, which must be adjacent and row major.
+mlir::FailureOr<APAttr> flatPatternOf(mlir::MemRefType type, std::string &reason);
+
 /// The row of ScalarOps.td that computes a scalar operation of arith, math or trn; null when there is none.
 const isa::ScalarOpInfo *scalarOpInfo(mlir::Operation *op);
 
@@ -121,6 +124,7 @@ public:
   template <size_t N> void attribute(const isa::AttrInfo &info, std::array<int32_t, N> &values) {
     readInts(info, values);
   }
+  void attribute(const isa::AttrInfo &info, std::vector<int32_t> &values);
   mlir::LogicalResult result() const { return mlir::success(ok); }
 
 private:

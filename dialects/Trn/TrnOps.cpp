@@ -113,6 +113,80 @@ LogicalResult GetGlobalOp::verifySymbolUses(SymbolTableCollection &symbolTable) 
 }
 
 //===----------------------------------------------------------------------===//
+// trn.kernel
+//===----------------------------------------------------------------------===//
+
+const isa::InstInfo *KernelOp::getKernelInfo() {
+  std::optional<isa::Opcode> opcode = isa::parseOpcode(std::string_view(getKernel().data(), getKernel().size()));
+  const isa::InstInfo *info = opcode ? &isa::info(*opcode) : nullptr;
+  return info && info->isLibrary ? info : nullptr;
+}
+
+/// The record's operands that a call gives: its outputs, then its inputs; a call may leave out the last ones.
+static LogicalResult verifyKernelOperands(KernelOp op, const isa::InstInfo &info) {
+  size_t outputs = 0, required = 0;
+  for (const isa::OperandInfo &operand : info.operands) {
+    outputs += isa::writes(operand.role);
+    required += !operand.optional;
+  }
+  size_t given = op.getOutputs().size() + op.getInputs().size();
+  if (op.getOutputs().size() != outputs || given < required || given > info.operands.size())
+    return op.emitOpError("expected ") << outputs << " outputs and " << required - outputs << " to "
+                                       << info.operands.size() - outputs << " inputs of '" << info.mnemonic
+                                       << "', but got " << op.getOutputs().size() << " and " << op.getInputs().size();
+  SmallVector<Value> values(op.getOutputs());
+  llvm::append_range(values, op.getInputs());
+  for (auto [value, operand] : llvm::zip(values, info.operands)) {
+    std::optional<isa::DType> type = dtypeOf(cast<ShapedType>(value.getType()).getElementType());
+    if (!type || !(operand.dtypes & isa::maskOf(*type)))
+      return op.emitOpError("operand '") << operand.name << "': expected an element type of its record, but got "
+                                         << value.getType();
+  }
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  const isa::InstInfo *info = getKernelInfo();
+  if (!info)
+    return emitOpError("expected the name of a library kernel, but got '") << getKernel() << "'";
+  if (failed(verifyKernelOperands(*this, *info)))
+    return failure();
+  for (NamedAttribute parameter : getParameters())
+    if (llvm::none_of(info->attributes, [&](const isa::AttrInfo &attr) { return parameter.getName() == attr.name; }))
+      return emitOpError("'") << getKernel() << "' has no parameter " << parameter.getName();
+  bool onTensors = llvm::isa<RankedTensorType>(getOutputs().front().getType());
+  SmallVector<Type> expected;
+  if (onTensors)
+    llvm::append_range(expected, getOutputs().getTypes());
+  if (!llvm::equal(expected, getResultTypes()))
+    return emitOpError("expected results of the types of the output tensors");
+  return success();
+}
+
+void KernelOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  for (OpOperand &operand : getInputsMutable())
+    if (llvm::isa<MemRefType>(operand.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &operand, SideEffects::DefaultResource::get());
+  for (OpOperand &operand : getOutputsMutable())
+    if (llvm::isa<MemRefType>(operand.get().getType()))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand, SideEffects::DefaultResource::get());
+}
+
+Operation *KernelOp::createInstruction(OpBuilder &builder, ValueRange buffers) {
+  const isa::InstInfo &info = *getKernelInfo();
+  OperationState state(getLoc(), ("trn." + getKernel()).str());
+  state.addOperands(buffers.drop_front(getInputs().size()));
+  state.addOperands(buffers.take_front(getInputs().size()));
+  state.addAttributes(getParameters().getValue());
+  if (llvm::any_of(info.operands, [](const isa::OperandInfo &operand) { return operand.optional; })) {
+    SmallVector<int32_t> segments(info.operands.size(), 0);
+    std::fill_n(segments.begin(), buffers.size(), 1);
+    state.addAttribute("operandSegmentSizes", builder.getDenseI32ArrayAttr(segments));
+  }
+  return builder.create(state);
+}
+
+//===----------------------------------------------------------------------===//
 // trn.scalar
 //===----------------------------------------------------------------------===//
 

@@ -8,6 +8,7 @@
 
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ViewLikeInterface.td"
@@ -80,6 +81,36 @@ def BitcastOp : Trn_Op<"bitcast", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
   let results = (outs AnyMemRef:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
   let hasVerifier = 1;
+}
+
+def KernelOp : Trn_Op<"kernel", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+                                 DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a call of a library kernel";
+  let description = [{
+    A program of the GpSimd cores (`ISA/Library.td`) on whole tensors: the form of the call from stage `tensor` to stage
+    `buffered`; selection makes the instruction of it. Operands lie in device memory, row major. `parameters` are the
+    attributes of the kernel's record; its operands are the outputs, then the inputs.
+
+    ```mlir
+    %1 = trn.kernel "library_loops" ins(%a, %b : tensor<4xf64>, tensor<4xf64>) outs(%e : tensor<4xf64>)
+        parameters {bounds = array<i32: 4>, …} -> tensor<4xf64>
+    ```
+  }];
+  let arguments = (ins StrAttr:$kernel, Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$inputs,
+                       Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outputs, DictionaryAttr:$parameters);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $kernel (`ins` `(` $inputs^ `:` type($inputs) `)`)? `outs` `(` $outputs `:` type($outputs) `)`
+    `parameters` $parameters attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+    /// The kernel's record; null when there is none of that name.
+    const ::trn::isa::InstInfo *getKernelInfo();
+    /// The instruction that the call is, on buffers in its operand order (inputs, then outputs).
+    ::mlir::Operation *createInstruction(::mlir::OpBuilder &builder, ::mlir::ValueRange buffers);
+  }];
 }
 
 def Trn_ScalarOp : Trn_Op<"scalar", [Pure, SameOperandsAndResultType]> {

@@ -5,6 +5,7 @@
 #include "mlir/Pass/PassManager.h"
 
 namespace mlir {
+class DialectRegistry;
 class ModuleOp;
 namespace func {
 class FuncOp;
@@ -20,6 +21,8 @@ namespace trn {
 
 /// Appends the passes from stage `tiled` to stage `buffered`, in order.
 void buildBufferPipeline(mlir::OpPassManager &modulePasses);
+/// Registers how bufferisation treats `trn.kernel`.
+void registerKernelBufferization(mlir::DialectRegistry &registry);
 /// Registers that order as the pipeline `tiled-to-buffered`.
 void registerBufferPipeline();
 } // namespace trn

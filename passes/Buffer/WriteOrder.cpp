@@ -4,6 +4,7 @@
 // Every tensor value is a box of a buffer as of a position in that buffer's log of writes. A value may be read while no
 // later entry of the log overlaps its box. Writing appends an entry; inserting what already lies in its place does not.
 #include "passes/Buffer/WriteOrder.h"
+#include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -195,7 +196,7 @@ private:
         .Case<tensor::ExtractSliceOp>([&](tensor::ExtractSliceOp slice) { return visitSlice(slice); })
         .Case<tensor::InsertSliceOp>([&](tensor::InsertSliceOp insertion) { return visitInsertion(insertion); })
         .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp>([&](Operation *) { return visitReshape(op); })
-        .Case<linalg::LinalgOp>([&](linalg::LinalgOp structured) { return visitStructured(structured); })
+        .Case<linalg::LinalgOp, ir::KernelOp>([&](Operation *) { return visitDestinationStyle(cast<DestinationStyleOpInterface>(op)); })
         .Case<scf::ForOp>([&](scf::ForOp loop) { return visitLoop(loop); })
         .Case<func::CallOp>([&](func::CallOp call) { return visitCall(call); })
         .Default([&](Operation *) {
@@ -253,7 +254,7 @@ private:
     return true;
   }
 
-  bool visitStructured(linalg::LinalgOp op) {
+  bool visitDestinationStyle(DestinationStyleOpInterface op) {
     if (!op.hasPureTensorSemantics() || op->getNumResults() != op.getNumDpsInits())
       return refuse(op, "expected tensors");
     for (Value input : op.getDpsInputs())
@@ -274,7 +275,7 @@ private:
   }
 
   /// Whether `input` shares no element with what `op` writes while it reads.
-  bool apart(linalg::LinalgOp op, Value input) {
+  bool apart(DestinationStyleOpInterface op, Value input) {
     Place *in = placeOf(input);
     for (Value init : op.getDpsInits()) {
       Place *out = placeOf(init);

@@ -148,6 +148,8 @@ public:
   FailureOr<ir::APAttr> onChip(const View &view, unsigned reducedDims, int64_t &reducedLeft);
   /// `rows`: how the other side of the transfer divides the elements, or 0.
   FailureOr<ir::APAttr> inHbm(const View &view, int64_t rows);
+  /// All elements in one row: operands of library kernels.
+  FailureOr<ir::APAttr> flat(const View &view);
   /// Dimension 0 stays the row: indices count it.
   FailureOr<ir::APAttr> table(const View &view);
 
@@ -226,6 +228,16 @@ FailureOr<ir::APAttr> PatternBuilder::inHbm(const View &view, int64_t rows) {
   return make(view, 0, row.count, view.offset, steps, row.count == 1 ? 0 : row.step);
 }
 
+FailureOr<ir::APAttr> PatternBuilder::flat(const View &view) {
+  int64_t elements = 1;
+  for (size_t dim = view.sizes.size(); dim-- > 0;) {
+    if (view.sizes[dim] != 1 && view.strides[dim] != elements)
+      return error() << "expected operands of adjacent elements, row major: a library kernel takes whole tensors";
+    elements *= view.sizes[dim];
+  }
+  return make(view, 0, 1, view.offset, Step{1, elements}, 0);
+}
+
 FailureOr<ir::APAttr> PatternBuilder::table(const View &view) {
   if (view.sizes.empty())
     return error() << "expected a table with rows";
@@ -242,6 +254,7 @@ LogicalResult trn::setAccessPatterns(ir::InstructionOpInterface op, ArrayRef<Vie
     if (!isHbm(view))
       rows = view->sizes.empty() ? 1 : view->sizes[0];
 
+  bool library = op.getInstInfo().isLibrary;
   bool indirect = llvm::isa<ir::DmaGatherOp, ir::DmaScatterOp>(op.getOperation());
   auto reduce = dyn_cast<ir::TensorReduceOp>(op.getOperation());
   SmallVector<Attribute> aps;
@@ -251,7 +264,8 @@ LogicalResult trn::setAccessPatterns(ir::InstructionOpInterface op, ArrayRef<Vie
     bool reducedOperand = reduce && info && info->role == isa::Role::In;
     int64_t reducedLeft = 0;
     FailureOr<ir::APAttr> ap =
-        !isHbm(view) ? patterns.onChip(*view, reducedOperand ? reduce.getAxes() : 0, reducedLeft)
+        library        ? patterns.flat(*view)
+        : !isHbm(view) ? patterns.onChip(*view, reducedOperand ? reduce.getAxes() : 0, reducedLeft)
         : indirect   ? patterns.table(*view)
                      : patterns.inHbm(*view, rows);
     if (failed(ap))

@@ -45,6 +45,21 @@ def ExpandScalarsPass : SelectPass<"trn-expand-scalars"> {
   }];
 }
 
+def SelectLibraryPass : SelectPass<"trn-select-library"> {
+  let summary = "Calls of library kernels to instructions of POOL";
+  let description = [{
+    *Contract in*: stage `buffered`; operands of `trn.kernel` are whole buffers in HBM.
+
+    *Contract out*: the instruction of each call's record; a remark names the kernel, so that nobody takes a library call
+    for compiled code.
+
+    *Example*: `trn.kernel "library_loops" ins(%a : …) outs(%b : …) parameters {…}` becomes
+    `trn.library_loops outs(%b : …) source0(%a : …) {…}`.
+
+    *Not done*: anything about the numbers that a call carries; the record's rules are checked by the instruction.
+  }];
+}
+
 def SelectElementwisePass : SelectPass<"trn-select-elementwise"> {
   let summary = "Elementwise operations to instructions of ACT, DVE and POOL";
   let description = [{

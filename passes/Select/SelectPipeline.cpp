@@ -14,6 +14,7 @@ void trn::buildSelectPipeline(OpPassManager &modulePasses, llvm::StringRef devic
   passes.addPass(createSelectContractionsPass());
   passes.addPass(createSelectReductionsPass({device.str()}));
   passes.addPass(createSelectElementwisePass({device.str()}));
+  passes.addPass(createSelectLibraryPass());
   passes.addPass(createSelectMovementPass());
   modulePasses.addPass(createCanonicalizerPass());
   modulePasses.addPass(createCSEPass());

@@ -1,7 +1,6 @@
 //===- OnnxToLinalg.cpp - from the onnx dialect to linalg -----------------===//
 // Owns the walk: each operation in order, replaced by what its lowering builds. Reports every operation without a
-// lowering before failing. Tensors without elements become constants: no later stage computes with them. Refuses element
-// types that no later stage knows.
+// lowering before failing. Tensors without elements become constants: no later stage computes with them.
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/ONNX/Ops/Weight.h"
@@ -29,8 +28,6 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
       if (llvm::isa_and_nonnull<onnx::ONNXDialect>(op->getDialect()) && !llvm::isa<onnx::WeightOp>(op))
         operations.push_back(op);
     });
-    if (failed(checkTypes(operations)))
-      return signalPassFailure();
     bool complete = true;
     for (Operation *op : operations)
       if (!foldEmpty(op))
@@ -55,22 +52,6 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
           onnx::WeightOp::create(builder, makeConstant(cast<RankedTensorType>(result.getType()), {})));
     op->erase();
     return true;
-  }
-
-  /// Reports what holds 64-bit floats: the engines compute in 32 bits, and nothing is narrowed silently.
-  LogicalResult checkTypes(ArrayRef<Operation *> operations) {
-    LogicalResult result = success();
-    auto check = [&](Location loc, Type type, const Twine &what) {
-      if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.getElementType().isF64())
-        result = emitError(loc) << "expected an element type of the device " << what << " but got " << type
-                                << "; 64-bit floats are not supported, export the model in float32";
-    };
-    for (BlockArgument argument : getOperation().getArguments())
-      check(argument.getLoc(), argument.getType(), "in the input");
-    for (Operation *op : operations)
-      for (Type type : op->getResultTypes())
-        check(op->getLoc(), type, "in the result");
-    return result;
   }
 
   static LogicalResult replace(Operation *op) {

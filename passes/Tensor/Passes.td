@@ -103,9 +103,32 @@ def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
       %d = arith.extui %c : i1 to i8
       linalg.yield %d : i8
     ```
-    **Not done**: arithmetic that needs 64 bits. Floats of 64 bits are refused.
+    **Not done**: arithmetic that needs 64 bits. Floats of 64 bits stay: library kernels compute with them.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::trn::onnx::ONNXDialect"];
+}
+
+def CallLibraryPass : Pass<"tensor-call-library", "::mlir::func::FuncOp"> {
+  let summary = "Compute with library kernels what the engines have no arithmetic for";
+  let description = [{
+    **Contract in**: stage `tensor`, types narrowed. **Contract out**: floats of 64 bits are operands and results of
+    `trn.kernel`, of reshapes and of constants only.
+
+    By type, not by operator: every structured operation that touches such a float (maps, reductions, sums of products,
+    gathers) becomes one call of `library_loops`, whose loops are its iterators, whose strides are its indexing maps and
+    whose program is its body. So does movement: slices, pads, concatenations, transposes. Reshapes stay views. A parallel
+    iterator goes innermost where a reduction would be: the order in which an element sums its terms stays.
+
+    **Example**
+    ```mlir
+    %y = linalg.generic … ins(%a, %b : tensor<4xf64>, tensor<4xf64>) … { %s = arith.addf %x, %y : f64  linalg.yield %s : f64 }
+    // →
+    %y = trn.kernel "library_loops" ins(%a, %b : tensor<4xf64>, tensor<4xf64>) outs(%e : tensor<4xf64>)
+        parameters {bounds = array<i32: 4>, offsets = array<i32: 0, 0, 0>, …} -> tensor<4xf64>
+    ```
+    **Not done**: indexing maps with divisions, more than six operands: refused.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::trn::ir::TrnDialect"];
 }
 
 def AssignPrecisionPass : Pass<"tensor-assign-precision", "::mlir::func::FuncOp"> {

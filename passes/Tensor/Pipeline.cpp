@@ -17,6 +17,7 @@ void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOption
   function.addPass(createCanonicalizerPass());
   function.addPass(createFoldConstantsPass());
   function.addPass(createNarrowTypesPass());
+  function.addPass(createCallLibraryPass());
   if (options.autoCast != "none") {
     AssignPrecisionPassOptions precision;
     precision.autoCast = options.autoCast;

@@ -4,6 +4,7 @@
 // program's inputs and outputs.
 #include "dialects/Trn/Target.h"
 #include "dialects/Trn/TrnDialect.h"
+#include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -154,7 +155,37 @@ private:
         .Case<tensor::ExtractSliceOp>([&](tensor::ExtractSliceOp slice) { return emitSlice(slice, candidate); })
         .Case<tensor::PadOp>([&](tensor::PadOp pad) { return emitPad(pad, candidate); })
         .Case<tensor::ConcatOp>([&](tensor::ConcatOp concat) { return emitConcat(concat, candidate); })
+        .Case<ir::KernelOp>([&](ir::KernelOp kernel) { return emitKernel(kernel); })
         .Default([&](Operation *) { return op->emitError("expected an operation with a layout"); });
+  }
+
+  /// Whether a tensor in HBM has all elements of its memory, in order.
+  static bool isWholeBuffer(Value value) {
+    while (value.getDefiningOp<tensor::ExpandShapeOp>() || value.getDefiningOp<tensor::CollapseShapeOp>())
+      value = value.getDefiningOp()->getOperand(0);
+    return !value.getDefiningOp<tensor::ExtractSliceOp>();
+  }
+
+  /// Library kernels take whole tensors in HBM: slices are copied for them.
+  LogicalResult emitKernel(ir::KernelOp kernel) {
+    Location loc = kernel.getLoc();
+    SmallVector<Value> inputs, outputs;
+    for (Value input : kernel.getInputs()) {
+      Value tensor = emitter.extract(loc, emitter.read(input, Layout::hbm()));
+      if (!isWholeBuffer(tensor)) {
+        auto type = cast<RankedTensorType>(tensor.getType());
+        Value memory = emitter.makeEmpty(loc, type.getShape(), type.getElementType(), Residence::Hbm);
+        tensor = linalg::CopyOp::create(builder, loc, tensor, memory).getResult(0);
+      }
+      inputs.push_back(tensor);
+    }
+    for (Value result : kernel.getResults())
+      outputs.push_back(emitter.define(result, Layout::hbm()).version());
+    auto call = ir::KernelOp::create(builder, loc, TypeRange(ValueRange(outputs)), kernel.getKernelAttr(), inputs, outputs,
+                                     kernel.getParametersAttr());
+    for (auto [result, made] : llvm::zip_equal(kernel.getResults(), call.getResults()))
+      emitter.storageOf(result, Layout::hbm())->version() = made;
+    return success();
   }
 
   LogicalResult emitFill(linalg::FillOp fill, const LayoutCandidate &candidate) {

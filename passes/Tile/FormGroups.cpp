@@ -145,14 +145,14 @@ private:
     if (!producer || producer->getNumOperands() == 0 ||
         llvm::isa<bufferization::ToTensorOp, memref::ExpandShapeOp>(producer))
       return value;
-    // A view in HBM, or of something that no group made.
+    // A view in HBM, a library kernel, or a view of something that no group made.
     IRMapping mapping;
     for (Value operand : producer->getOperands())
       mapping.map(operand, outside(operand));
     Operation *copy = builder.clone(*producer, mapping);
     calls.insert(copy);
-    values.map(value, copy->getResult(0));
-    return copy->getResult(0);
+    values.map(producer->getResults(), copy->getResults());
+    return values.lookup(value);
   }
 
   bool isInGroup(Operation *op, size_t group) const { return plan.groupOf(op) == static_cast<int64_t>(group); }

@@ -50,7 +50,7 @@ public:
                   isInHbm(op.getResult(0));
       if (!view &&
           !llvm::isa<ir::GetGlobalOp, memref::ExpandShapeOp, bufferization::ToTensorOp, tensor::EmptyOp, func::CallOp,
-                     func::ReturnOp, bufferization::MaterializeInDestinationOp, arith::ConstantOp,
+                     ir::KernelOp, func::ReturnOp, bufferization::MaterializeInDestinationOp, arith::ConstantOp,
                      UnrealizedConversionCastOp>(op))
         breach(&op, rule) << "expected no '" << op.getName() << "' outside of groups";
       if (llvm::isa<tensor::EmptyOp>(op))

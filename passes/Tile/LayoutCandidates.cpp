@@ -1,6 +1,7 @@
 //===- LayoutCandidates.cpp - the layouts an operation can work in ---------===//
 // Implements LayoutCandidates.h, one function per family of operations.
 #include "passes/Tile/LayoutCandidates.h"
+#include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Tile/Gather.h"
@@ -30,6 +31,8 @@ StringRef name(Form form) {
     return "place";
   case Form::Source:
     return "source";
+  case Form::Library:
+    return "library kernel";
   }
   llvm_unreachable("unknown form");
 }
@@ -41,6 +44,11 @@ SmallVector<OpOperand *> layoutOperands(Operation *op) {
       if (llvm::isa<RankedTensorType>(operand->get().getType()) && !isShapeOnly(linalgOp, operand->getOperandNumber()))
         operands.push_back(operand);
     llvm::append_range(operands, gatheredTables(linalgOp));
+    return operands;
+  }
+  if (auto kernel = dyn_cast<ir::KernelOp>(op)) {
+    for (OpOperand &operand : kernel.getInputsMutable())
+      operands.push_back(&operand);
     return operands;
   }
   for (OpOperand &operand : op->getOpOperands())
@@ -445,6 +453,12 @@ SmallVector<LayoutCandidate> layoutCandidates(Operation *op, const LayoutCosts &
           addMovingConcat(concat, costs, candidates);
         addLoadingConcat(concat, costs, candidates);
         return candidates;
+      })
+      .Case<ir::KernelOp>([&](ir::KernelOp kernel) {
+        LayoutCandidate candidate;
+        candidate.form = Form::Library;
+        candidate.operands.assign(kernel.getInputs().size(), Layout::hbm());
+        return SmallVector<LayoutCandidate>{candidate};
       })
       .Default([&](Operation *) {
         reason = "no layout is known for this operation";

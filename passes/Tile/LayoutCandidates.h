@@ -18,7 +18,8 @@ struct LayoutCandidate {
     Gather,      ///< rows of a table in HBM, one per partition and instruction
     View,        ///< no work: the result is another view of the operand
     Place,       ///< the operands become regions of the result: pad, concat, insert_slice
-    Source       ///< no operands: fill, empty
+    Source,      ///< no operands: fill, empty
+    Library      ///< a library kernel, on whole tensors in HBM
   };
   Form form = Form::Map;
   /// Per operand of `layoutOperands`.

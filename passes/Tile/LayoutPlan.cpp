@@ -1,6 +1,7 @@
 //===- LayoutPlan.cpp - the layout of every tensor of a function -----------===//
 // Implements LayoutPlan.h: building and solving the choice problem, halos, residency, printing.
 #include "passes/Tile/LayoutPlan.h"
+#include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Tile/Pbqp.h"
@@ -60,6 +61,8 @@ const LayoutPlan::Piece *LayoutPlan::piece(Value value) const {
 /// Whether the op only provides the value with which another one starts, or a shape.
 static bool isOnlyInit(Operation *op) {
   return llvm::isa<linalg::FillOp, tensor::EmptyOp>(op) && llvm::all_of(op->getUses(), [](OpOperand &use) {
+           if (auto kernel = dyn_cast<ir::KernelOp>(use.getOwner()))
+             return kernel.isDpsInit(&use);
            auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
            return user && (user.isDpsInit(&use) || isShapeOnly(user, use.getOperandNumber()));
          });
@@ -67,7 +70,8 @@ static bool isOnlyInit(Operation *op) {
 
 /// The operations of the function that take part in the choice.
 static bool takesPart(Operation *op) {
-  return op->getNumResults() == 1 && llvm::isa<RankedTensorType>(op->getResult(0).getType()) &&
+  return (op->getNumResults() == 1 || llvm::isa<ir::KernelOp>(op)) &&
+         llvm::isa<RankedTensorType>(op->getResult(0).getType()) &&
          !isConstantTensor(op->getResult(0)) && !isOnlyInit(op);
 }
 
@@ -208,7 +212,8 @@ private:
       if (candidate.form == LayoutCandidate::Form::View)
         viewed[op->getResult(0)] = {op->getOperand(0), candidate.operands[0]};
       else
-        formOf(op->getResult(0), candidate.result, now);
+        for (Value result : op->getResults())
+          formOf(result, candidate.result, now);
     }
     Operation *terminator = function.getBody().front().getTerminator();
     for (Value result : terminator->getOperands())
@@ -227,7 +232,7 @@ private:
   /// Whether the storage of `value` can have `halo`: its operation makes the storage, and no dimension of one element,
   /// which has no physical dimension, is padded.
   static bool hasRoomFor(Value value, const Halo &halo) {
-    if (value.getDefiningOp<tensor::PadOp>())
+    if (value.getDefiningOp<tensor::PadOp>() || value.getDefiningOp<ir::KernelOp>())
       return false;
     ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
     for (size_t dim = 0; dim < shape.size(); ++dim)

@@ -119,8 +119,8 @@ private:
                                        math::MathDialect, scf::SCFDialect, affine::AffineDialect>(op->getDialect());
     // arith knows no unsigned integers: casts stand where the body of an operation takes or gives them.
     known |= llvm::isa<UnrealizedConversionCastOp>(op) && op->getParentOfType<linalg::LinalgOp>();
-    if (!known && !llvm::isa<func::FuncOp, func::ReturnOp, onnx::WeightOp, ir::ScalarOp>(op))
-      breach(op, "T1") << "expected linalg, tensor, arith, math, scf and weights only, but got '" << op->getName() << "'";
+    if (!known && !llvm::isa<func::FuncOp, func::ReturnOp, onnx::WeightOp, ir::ScalarOp, ir::KernelOp>(op))
+      breach(op, "T1") << "expected linalg, tensor, arith, math, scf, library kernels and weights only, but got '" << op->getName() << "'";
   }
 
   /// Visits the type of every value once, with the operation that defines it.
@@ -152,8 +152,12 @@ private:
     if (!tensor)
       return;
     std::optional<isa::DType> element = ir::dtypeOf(tensor.getElementType());
-    if (!element || *element == isa::DType::BOOL || isa::byteSize(*element) > 4)
-      breach(op, "T3") << "expected elements of at most 32 bits that the device has, but got " << type;
+    // Library kernels compute in 64 bits, and reshapes of their operands are views.
+    bool wide = llvm::isa<func::FuncOp, onnx::WeightOp, ir::KernelOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+                          tensor::CollapseShapeOp>(op);
+    if (!element || *element == isa::DType::BOOL || isa::byteSize(*element) > (wide ? 8 : 4) ||
+        (isa::byteSize(*element) > 4 && isa::isInteger(*element)))
+      breach(op, "T3") << "expected elements of at most 32 bits that the device has (floats of 64 bits: in library kernels), but got " << type;
   }
 
   ModuleOp module;

@@ -47,6 +47,9 @@ absl::StatusOr<Step> decode(Core &, const isa::PartitionReduce &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::LocalGather &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::NcNGather &, isa::Engine);
 
+// Library kernels: programs of the GpSimd cores.
+absl::StatusOr<Step> decode(Core &, const isa::LibraryLoops &, isa::Engine);
+
 absl::StatusOr<Step> decode(Core &, const isa::DmaCopy &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::DmaGather &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::DmaScatter &, isa::Engine);

@@ -163,6 +163,8 @@ DataType hostType(DType type) {
   case DType::F32R:
   case DType::TF32:
     return DataType::Float32;
+  case DType::F64:
+    return DataType::Float64;
   case DType::F16:
     return DataType::Float16;
   case DType::BF16:

@@ -32,7 +32,7 @@ static std::string lowered(ArrayRef<StringRef> names) {
 
 /// The names of the type sets of Inst.td, so that tables say "compute" instead of 15 types.
 static std::string typesOf(const OperandRecord &operand) {
-  static const std::pair<size_t, const char *> kSets[] = {{19, "all"}, {15, "compute"}, {7, "integers"}};
+  static const std::pair<size_t, const char *> kSets[] = {{20, "all"}, {18, "library"}, {15, "compute"}, {7, "integers"}};
   for (auto [size, name] : kSets)
     if (operand.dtypes.size() == size)
       return name;
@@ -66,6 +66,8 @@ static void emitAttributes(raw_ostream &os, const InstRecord &inst) {
       os << attr.low << " to " << attr.high << ", default " << attr.initializer;
     else if (attr.kind == "ints")
       os << attr.length << " numbers from " << attr.low << " to " << attr.high;
+    else if (attr.kind == "list")
+      os << "any numbers of 32 bits";
     else if (attr.kind == "bool")
       os << "default " << attr.initializer;
     else if (attr.kind == "pattern")
@@ -95,7 +97,7 @@ static void emitCosts(raw_ostream &os, const InstRecord &inst) {
 
 static void emitInstruction(raw_ostream &os, const InstRecord &inst) {
   os << "### `" << inst.mnemonic << "`\n\nCode " << format_hex(inst.opcode, 4) << " · engines "
-     << join(inst.engines, ", ") << " · from core version " << inst.since << (inst.isDma ? " · transfer" : "")
+     << join(inst.engines, ", ") << " · from core version " << inst.since << (inst.isDma ? " · transfer" : "") << (inst.isLibrary ? " · library kernel" : "")
      << "\n\n**" << inst.summary << ".** " << unindented(inst.description) << "\n\nSource: " << inst.source << "\n\n";
   emitOperands(os, inst);
   emitAttributes(os, inst);
@@ -118,7 +120,8 @@ An operand is an access pattern: a memory, an element type, a first partition an
 rows, `row_step` elements apart), an address, and up to four free dimensions `[step, count]`, slowest first, in elements.
 Every partition uses the same free pattern. A step of 0 repeats an element; outputs may not repeat.
 Type sets: *compute* is bf16, f16, f32, tf32, the 8-bit floats and 8-, 16- and 32-bit integers and bool, which every
-engine converts to and from fp32; *all* adds f32r, f8e8 and 64-bit integers, which are only copied; *integers* is the
+engine converts to and from fp32; *all* adds f32r, f8e8, fp64 and 64-bit integers, which are only copied; *library* is
+*compute* and the 64-bit types; *integers* is the
 integers of *compute*.
 
 ## General rules
@@ -156,7 +159,7 @@ instruction; the decoder checks every byte.
 | 4 | size of the instruction in bytes, a multiple of 8, this header included |
 | 64 each | present operands in record order: u8 memory (0 hbm, 1 sbuf, 2 psum), u8 element type, u8 rank, u8 0, u16 start partition, u16 0, u32 partitions, u32 buffer, u64 address, i64 row step, 4 × (i32 step, u32 count) |
 | 8 each | instead of it for an immediate: f32, u32 0 |
-| 4 each | attributes in record order: enumeration, bool, int, float; a list 4 per entry; a pattern u32 rank, 4 × (i32 step, u32 count) |
+| 4 each | attributes in record order: enumeration, bool, int, float; a list of fixed length 4 per entry, one of any length u32 count first; a pattern u32 rank, 4 × (i32 step, u32 count) |
 | 0 to 7 | zeros |
 
 ## Instructions

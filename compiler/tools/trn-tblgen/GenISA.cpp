@@ -210,7 +210,8 @@ static void emitTables(raw_ostream &os, ArrayRef<InstRecord> insts) {
     };
     os << "  {Opcode::" << inst.structName << ", " << quoted(inst.mnemonic) << ", " << quoted(inst.summary)
        << ", static_cast<uint8_t>(" << mask(inst.engines, "Engine") << "), " << inst.since << ", "
-       << (inst.isDma ? "true" : "false") << ", " << span("kOperands", inst.operands.size()) << ", "
+       << (inst.isDma ? "true" : "false") << ", " << (inst.isLibrary ? "true" : "false") << ", "
+       << span("kOperands", inst.operands.size()) << ", "
        << span("kAttributes", inst.attrs.size()) << "},\n";
   }
   os << "};\n\nbool makeInstruction(uint16_t code, Instruction &inst) {\n  switch (code) {\n";

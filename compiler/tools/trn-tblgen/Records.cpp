@@ -60,6 +60,8 @@ std::string AttrRecord::cppType() const {
     return "float";
   if (kind == "ints")
     return "std::array<int32_t, " + std::to_string(length) + ">";
+  if (kind == "list")
+    return "std::vector<int32_t>";
   if (kind == "pattern")
     return "Pattern";
   PrintFatalError(def->getLoc(), "attribute '" + name + "' has the unknown kind '" + kind + "'");
@@ -107,6 +109,7 @@ static InstRecord readInst(const Record *def) {
   inst.opcode = def->getValueAsInt("opcode");
   inst.since = def->getValueAsInt("since");
   inst.isDma = def->getValueAsBit("isDma");
+  inst.isLibrary = def->getValueAsBit("isLibrary");
   for (const Record *operand : def->getValueAsListOfDefs("operands"))
     inst.operands.push_back(readOperand(operand));
   for (const Record *attr : def->getValueAsListOfDefs("instAttrs"))

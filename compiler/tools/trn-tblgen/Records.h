@@ -55,7 +55,7 @@ struct InstRecord {
   std::string structName; // NcMatmul
   std::string opClass;    // NcMatmulOp
   int64_t opcode, since;
-  bool isDma;
+  bool isDma, isLibrary;
   std::vector<OperandRecord> operands;
   std::vector<AttrRecord> attrs;
   std::vector<llvm::StringRef> engines;

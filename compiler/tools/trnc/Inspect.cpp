@@ -5,9 +5,11 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/src/HostTypes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
 #include <set>
 
 namespace trn::driver {
@@ -24,16 +26,31 @@ static const char *kindName(exe::BufferKind kind) {
   return names[static_cast<unsigned>(kind)];
 }
 
-/// What the programmable cores run: the mnemonics of the program's instructions that no other engine has.
-static llvm::json::Array libraryKernels(const exe::Executable &executable) {
-  std::set<std::string> names;
+/// The library kernels that the programs call: by name how often, and for which ONNX nodes.
+struct LibraryCalls {
+  int64_t count = 0;
+  std::set<std::string> nodes;
+};
+static std::map<std::string, LibraryCalls> libraryCalls(const exe::Executable &executable) {
+  std::map<std::string, LibraryCalls> calls;
   for (const exe::Program &program : executable.programs)
     for (const isa::Command &command : program.commands) {
       const isa::InstInfo &info = isa::info(isa::opcode(command.inst));
-      if (info.engines == isa::maskOf(isa::Engine::POOL) && !info.isDma)
-        names.insert(info.mnemonic);
+      if (!info.isLibrary)
+        continue;
+      LibraryCalls &kernel = calls[info.mnemonic];
+      ++kernel.count;
+      if (command.debug < executable.debug.size() && !executable.debug[command.debug].node.empty())
+        kernel.nodes.insert(executable.debug[command.debug].node);
     }
-  return llvm::json::Array(names);
+  return calls;
+}
+
+static llvm::json::Array libraryKernels(const exe::Executable &executable) {
+  llvm::json::Array list;
+  for (const auto &[name, calls] : libraryCalls(executable))
+    list.push_back(llvm::json::Object{{"name", name}, {"count", calls.count}, {"nodes", llvm::json::Array(calls.nodes)}});
+  return list;
 }
 
 static int inspectExecutable(CommandLine &line, const std::string &file) {
@@ -84,6 +101,9 @@ static int inspectExecutable(CommandLine &line, const std::string &file) {
                           rt::dataTypeName(rt::hostType(buffer.hostDtype)), shapeText(buffer.shape));
   for (const exe::Program &program : executable.programs)
     os << llvm::formatv("  {0,-5}{1} commands\n", isa::name(program.engine), program.commands.size());
+  for (const auto &[name, calls] : libraryCalls(executable))
+    os << llvm::formatv("  library kernel {0}: {1} calls for {2}\n", name, calls.count,
+                        llvm::join(calls.nodes, ", "));
   for (const auto &[key, value] : executable.build)
     os << llvm::formatv("  {0}: {1}\n", key, value);
   if (line.has(OPT_asm))

@@ -23,7 +23,7 @@ constexpr DTypeRow kDTypes[] = {
     {DType::F32, 4, true, "fp32"},    {DType::F32R, 4, true, "fp32r"},     {DType::I64, 8, false, "int64"},
     {DType::F8E3, 1, true, "fp8e3"},  {DType::F8E4, 1, true, "fp8e4"},     {DType::F8E5, 1, true, "fp8e5"},
     {DType::TF32, 4, true, "tf32"},   {DType::F8E4FN, 1, true, "fp8e4fn"}, {DType::F8E8, 1, true, "fp8e8"},
-    {DType::BOOL, 1, false, "bool"},
+    {DType::BOOL, 1, false, "bool"},  {DType::F64, 8, true, "fp64"},
     {DType::F8E4FNUZ, 1, true, "fp8e4fnuz"}, {DType::F8E5FNUZ, 1, true, "fp8e5fnuz"}, {DType::F4E2, 1, true, "fp4e2"},
     {DType::I4, 1, false, "int4"},           {DType::U4, 1, false, "uint4"},          {DType::I2, 1, false, "int2"},
     {DType::U2, 1, false, "uint2"},

@@ -36,6 +36,7 @@ enum class DType : uint8_t {
   F8E4FN = 0x21,
   F8E8 = 0x22,
   BOOL = 0x23,
+  F64 = 0x24, ///< library kernels compute with it, transfers copy it
   // What only the host sees of an input or output; instructions take none of them.
   F8E4FNUZ = 0x30,
   F8E5FNUZ = 0x31,

@@ -106,6 +106,11 @@ struct Encoder {
     for (int32_t value : values)
       put(bytes, value);
   }
+  void attribute(const AttrInfo &, const std::vector<int32_t> &values) {
+    put(bytes, static_cast<uint32_t>(values.size()));
+    for (int32_t value : values)
+      put(bytes, value);
+  }
   template <class E> std::enable_if_t<std::is_enum_v<E>> attribute(const AttrInfo &, const E &value) {
     put(bytes, static_cast<uint32_t>(value));
   }
@@ -229,6 +234,14 @@ struct Decoder {
     for (int32_t &value : values)
       range(info, value = get<int32_t>());
   }
+  void attribute(const AttrInfo &info, std::vector<int32_t> &values) {
+    uint32_t count = get<uint32_t>();
+    if (count > static_cast<size_t>(end - next) / sizeof(int32_t))
+      return fail(std::string("attribute '") + info.name + "' is longer than the instruction");
+    values.clear();
+    for (uint32_t i = 0; i < count; ++i)
+      values.push_back(get<int32_t>());
+  }
   template <class E> std::enable_if_t<std::is_enum_v<E>> attribute(const AttrInfo &info, E &value) {
     uint32_t raw = get<uint32_t>();
     value = static_cast<E>(raw);
@@ -275,6 +288,10 @@ struct Printer {
   void attribute(const AttrInfo &info, float value) { field(info.name, number(value)); }
   void attribute(const AttrInfo &info, const Pattern &value) { field(info.name, dims(value.dims, value.rank)); }
   template <size_t N> void attribute(const AttrInfo &info, const std::array<int32_t, N> &values) {
+    numbers(info, values);
+  }
+  void attribute(const AttrInfo &info, const std::vector<int32_t> &values) { numbers(info, values); }
+  template <class Numbers> void numbers(const AttrInfo &info, const Numbers &values) {
     std::string list;
     for (int32_t value : values)
       list += (list.empty() ? "" : ",") + std::to_string(value);

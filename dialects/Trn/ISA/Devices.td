@@ -58,6 +58,10 @@ def actFunctionNs : DeviceField<"ACT: ns that a function adds to a copy's fixed 
 def actChainNs : DeviceField<"ACT: ns that the first instruction of a chain takes longer">;
 def actTableLoadNs : DeviceField<"ACT: ns to load a table set">;
 def poolStart : DeviceField<"POOL: start-up cycles of an instruction">;
+def libraryStart : DeviceField<"POOL: start-up cycles of a library kernel">;
+def libraryBytesPerCycle : DeviceField<"POOL: bytes of operands of a library kernel that move per cycle">;
+def libraryLanes : DeviceField<"POOL: lanes that a library kernel computes in">;
+def libraryWideCycles : DeviceField<"POOL: cycles of an operation of a library kernel on 64 bits">;
 def dvePerformanceModes : DeviceField<"DVE: 1 when 16-bit copies and scalar operations run at 2 or 4 elements a cycle">;
 def dveFp32CopyRate : DeviceField<"DVE: elements per cycle of contiguous fp32 SBUF to SBUF copies and scalar operations">;
 def act16BitCopyRate : DeviceField<"ACT: elements per cycle of 16-bit copies">;
@@ -126,6 +130,10 @@ def Inf2 : Device<"inf2", "AWS Inferentia2, one NeuronCore-v2"> {
     Fact<actChainNs, 70, "measured", "M2">,
     Fact<actTableLoadNs, 368, "measured", "M2">,
     Fact<poolStart, 150, "documented", "ISA26">,
+    Fact<libraryStart, 2000, "ours", "a hand-over of work to eight cores and back, some 1.4 us">,
+    Fact<libraryBytesPerCycle, 32, "ours", "45 GB/s, a quarter of what DMA brings">,
+    Fact<libraryLanes, 128, "documented", "A2: eight cores with vectors of 512 bits, 16 lanes of 32 bits each">,
+    Fact<libraryWideCycles, 16, "ours", "64 bits by operations on 32 bits">,
     Fact<dvePerformanceModes, 0, "documented", "A3: new in v3">,
     Fact<dveFp32CopyRate, 1, "documented", "ISA26">,
     Fact<act16BitCopyRate, 1, "documented", "A2">,

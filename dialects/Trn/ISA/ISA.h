@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 namespace trn::isa {
 
@@ -67,6 +68,7 @@ struct InstInfo {
   uint8_t engines; ///< bits maskOf(Engine)
   uint8_t since;   ///< first core version
   bool isDma;
+  bool isLibrary; ///< a program of the GpSimd cores
   TableRef<OperandInfo> operands;
   TableRef<AttrInfo> attributes;
 };

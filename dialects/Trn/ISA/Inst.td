@@ -30,7 +30,7 @@ defvar kFp8 = ["F8E3", "F8E4", "F8E5", "F8E4FN"];
 defvar kFloats = !listconcat(["BF16", "F16", "F32", "TF32"], kFp8);
 defvar kInts = ["I8", "U8", "I16", "U16", "I32", "U32", "BOOL"];
 defvar kCompute = !listconcat(kFloats, kInts);            // what DVE, ACT and POOL convert to and from fp32
-defvar kAllTypes = !listconcat(kCompute, ["F32R", "F8E8", "I64", "U64"]); // bit copies and DMA
+defvar kAllTypes = !listconcat(kCompute, ["F32R", "F8E8", "I64", "U64", "F64"]); // bit copies and DMA
 defvar kFp32 = ["F32"];
 
 /// An operand that lies in memory. role: In, Out or InOut. spaces, dtypes: what is legal (rules 1 and 2 of Rules.cpp);
@@ -71,7 +71,7 @@ class OptionalScalarIn<string name, list<string> dtypes = kFp32>
 // Attributes
 //===--------------------------------------------------------------------------===//
 
-/// kind: enum, bool, int, float, ints or pattern.
+/// kind: enum, bool, int, float, ints, list or pattern.
 class InstAttr<string name_, string kind_, dag ods_, CArg builderArg_, string builderExpr_> {
   string name = name_;
   string kind = kind_;
@@ -131,6 +131,10 @@ class IntsAttr<string name, int length_, int low_, int high_>
   let low = low_;
   let high = high_;
 }
+/// Numbers of 32 bits, as many as there are; empty when absent.
+class ListAttr<string name>
+    : InstAttr<name, "list", !dag(ins, [DefaultValuedAttr<DenseI32ArrayAttr, "::llvm::ArrayRef<int32_t>()">], [name]),
+               CArg<"::llvm::ArrayRef<int32_t>", "{}">, "$_builder.getDenseI32ArrayAttr(" # name # ")">;
 /// Up to four pairs [step, count], slowest first, flattened in the dialect.
 class PatternAttr<string name>
     : InstAttr<name, "pattern", !dag(ins, [DenseI64ArrayAttr], [name]), CArg<"::llvm::ArrayRef<int64_t>">,
@@ -217,6 +221,7 @@ class Inst<string mnemonic_, int opcode_, list<Operand> operandRecords, list<Ins
   list<Cost> costs = [];
   int since = 2;  // first core version that has it
   bit isDma = 0;
+  bit isLibrary = 0; // a program of the GpSimd cores: Library.td
   string source = ""; // where the semantics come from
   // The destination is also read when this holds (accumulation); a C++ expression over the operation `op`.
   string readsDestination = "";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "dialects/Trn/ISA/ISA.h"
+#include "dialects/Trn/ISA/LoopNest.h"
 #include <algorithm>
 #include <cstdlib>
 
@@ -32,7 +33,8 @@ inline bool isWide(DType type) { return type == DType::F32 || type == DType::TF3
 inline bool isHalf(DType type) { return type == DType::BF16 || type == DType::F16; }
 /// What every engine converts to and from fp32.
 inline bool converts(DType type) {
-  return type != DType::F32R && type != DType::F8E8 && type != DType::I64 && type != DType::U64 && isKnown(type);
+  return type != DType::F32R && type != DType::F8E8 && type != DType::I64 && type != DType::U64 && type != DType::F64 &&
+         isKnown(type);
 }
 inline bool isBitwise(AluOp op) { return info(op).kind == AluKind::Bitwise; }
 
@@ -175,6 +177,50 @@ inline int64_t actWork(const DeviceInfo &device, ActivationFunc func, const AP &
   int64_t slow = std::max(strideFactor(device, dst), strideFactor(device, src));
   bool fast = func == ActivationFunc::Copy && isHalf(dst.dtype) && isHalf(src.dtype);
   return atRate(elements, fast ? device.act16BitCopyRate : 1) * slow;
+}
+
+/// Library kernels: what all operands of an instruction hold.
+template <class X> int64_t operandBytes(const X &x) {
+  int64_t bytes = 0;
+  forEachOperand(x, [&](const AP &ap, const OperandInfo &) { bytes += int64_t(ap.totalElements()) * ap.bytes(); });
+  return bytes;
+}
+/// A call: start, moving the operands, computing.
+inline int64_t libraryTime(const DeviceInfo &device, int64_t bytes, int64_t work) {
+  return device.libraryStart + atRate(bytes, device.libraryBytesPerCycle) + atRate(work, device.libraryLanes);
+}
+
+/// The sources that a library_loops has, in order; those after a missing one are left out.
+inline std::vector<const AP *> sourcesOf(const LibraryLoops &x) {
+  std::vector<const AP *> sources;
+  for (const std::optional<AP> *source : {&x.source0, &x.source1, &x.source2, &x.source3, &x.source4, &x.source5}) {
+    if (!*source)
+      break;
+    sources.push_back(&**source);
+  }
+  return sources;
+}
+/// What is wrong with the program, or nothing.
+inline std::string loopProblem(const LibraryLoops &x) {
+  LoopNest nest;
+  std::string problem;
+  return LoopNest::parse(x.dst, sourcesOf(x), x.bounds, x.offsets, x.strides, x.program, nest, problem) ? "" : problem;
+}
+inline bool startsFromLikeDst(const LibraryLoops &x) {
+  std::vector<const AP *> sources = sourcesOf(x);
+  if (x.startsFrom < 0)
+    return true;
+  return x.startsFrom < int32_t(sources.size()) && sources[x.startsFrom]->dtype == x.dst.dtype &&
+         sources[x.startsFrom]->totalElements() == x.dst.totalElements();
+}
+/// Lane operations: a step of the program on 64 bits takes libraryWideCycles.
+inline int64_t loopWork(const DeviceInfo &device, const LibraryLoops &x) {
+  double iterations = 1, cycles = 1;
+  for (int32_t bound : x.bounds)
+    iterations *= bound;
+  for (size_t at = 1; at + 1 < x.program.size(); at += kLoopStepWords)
+    cycles += byteSize(DType(x.program[at + 1] & 0xFF)) == 8 ? double(device.libraryWideCycles) : 1;
+  return int64_t(std::min(iterations * cycles, 1e15));
 }
 
 /// n indices of e elements at C = ((28 + 4e) / 4e) / min(4 / size, e) cycles per element (ISA26, read as n * e * C).

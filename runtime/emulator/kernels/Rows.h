@@ -149,6 +149,7 @@ void load(DType type, const uint8_t *src, int64_t stride, size_t n, float *dst) 
       dst[i] = float(value);
     }
     return;
+  case DType::F64:
   case DType::F8E4FNUZ:
   case DType::F8E5FNUZ:
   case DType::F4E2:
@@ -156,7 +157,7 @@ void load(DType type, const uint8_t *src, int64_t stride, size_t n, float *dst) 
   case DType::U4:
   case DType::I2:
   case DType::U2:
-    return; // only the host has them: no instruction passes validation with one
+    return; // only the host and library kernels have them: no instruction that converts passes validation with one
   }
 }
 
@@ -215,6 +216,7 @@ void store(DType type, const float *src, uint8_t *dst, int64_t stride, size_t n)
       __builtin_memcpy(dst, &value, sizeof(value));
     }
     return;
+  case DType::F64:
   case DType::F8E4FNUZ:
   case DType::F8E5FNUZ:
   case DType::F4E2:
@@ -222,7 +224,7 @@ void store(DType type, const float *src, uint8_t *dst, int64_t stride, size_t n)
   case DType::U4:
   case DType::I2:
   case DType::U2:
-    return; // only the host has them: no instruction passes validation with one
+    return; // only the host and library kernels have them: no instruction that converts passes validation with one
   }
 }
 

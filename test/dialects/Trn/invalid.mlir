@@ -51,9 +51,9 @@ func.func @dynamic(%d: memref<128x?xf32, #trn.sbuf>) {
 
 // -----
 
-func.func @element_type(%d: memref<128x4xf64, #trn.sbuf>) {
-  // expected-error @+1 {{'trn.memset' op operand 'dst': expected an element type of the machine, but got 'memref<128x4xf64, #trn.sbuf>'}}
-  trn.memset outs(%d : memref<128x4xf64, #trn.sbuf>) {value = 0.0 : f32}
+func.func @element_type(%d: memref<128x4xf80, #trn.sbuf>) {
+  // expected-error @+1 {{'trn.memset' op operand 'dst': expected an element type of the machine, but got 'memref<128x4xf80, #trn.sbuf>'}}
+  trn.memset outs(%d : memref<128x4xf80, #trn.sbuf>) {value = 0.0 : f32}
   return
 }
 

@@ -54,6 +54,11 @@ public:
     for (int32_t &value : values)
       attribute(info, value);
   }
+  void attribute(const AttrInfo &, std::vector<int32_t> &values) {
+    values.resize(static_cast<size_t>(between(0, 9)));
+    for (int32_t &value : values)
+      value = static_cast<int32_t>(between(INT32_MIN, INT32_MAX));
+  }
   template <class E> std::enable_if_t<std::is_enum_v<E>> attribute(const AttrInfo &, E &value) {
     do
       value = static_cast<E>(between(0, 63));

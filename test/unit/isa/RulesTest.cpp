@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Trn/ISA/ISA.h"
+#include "dialects/Trn/ISA/LoopNest.h"
 #include "gtest/gtest.h"
 #include <functional>
 #include <set>
@@ -212,6 +213,19 @@ template <> NcNGather legal() {
   x.dst = sbuf({16});
   x.src = sbuf({64});
   x.indices = sbuf({16}, DType::U32);
+  return x;
+}
+/// dst[i] = source0[i] + source1[i].
+template <> LibraryLoops legal() {
+  LibraryLoops x;
+  x.dst = tile(Space::HBM, DType::F64, 1, {8});
+  x.source0 = x.source1 = x.dst;
+  x.startsFrom = 1;
+  x.bounds = {8};
+  x.offsets = {0, 0, 0};
+  x.strides = {1, 1, 1};
+  int32_t types = int32_t(DType::F64) | int32_t(DType::F64) << 8;
+  x.program = {3, kFirstLoopFunction + int32_t(ScalarFunction::addf), types, 0, 1, 0};
   return x;
 }
 template <> DmaCopy legal() {
@@ -431,6 +445,28 @@ void addPOOL(Examples &e) {
   });
   e.add<LocalGather>(24, "equal element types", [](LocalGather &x) { x.src.dtype = DType::BF16; });
   e.add<LocalGather>(25, "whole groups of 2", [](LocalGather &x) { shrink(x.src); });
+  e.add<LibraryLoops>(20, "at most 12 loops, but got 13", [](LibraryLoops &x) { x.bounds.assign(13, 1); });
+  e.add<LibraryLoops>(20, "a bound of 0", [](LibraryLoops &x) { x.bounds[0] = 0; });
+  e.add<LibraryLoops>(20, "an offset for each of 3 operands", [](LibraryLoops &x) { x.offsets.pop_back(); });
+  e.add<LibraryLoops>(20, "elements 0 to 7 of operand 1, but got 0 to 14", [](LibraryLoops &x) { x.strides[1] = 2; });
+  e.add<LibraryLoops>(20, "one row of adjacent elements", [](LibraryLoops &x) { x.source0->dims[0].step = 2; });
+  e.add<LibraryLoops>(20, "a program of one word", [](LibraryLoops &x) { x.program.pop_back(); });
+  e.add<LibraryLoops>(20, "a scalar function, but got 9999",
+                      [](LibraryLoops &x) { x.program[1] = kFirstLoopFunction + 9999; });
+  e.add<LibraryLoops>(20, "unknown types", [](LibraryLoops &x) { x.program[2] = 0; });
+  e.add<LibraryLoops>(20, "a value below 3, but got 3", [](LibraryLoops &x) { x.program[3] = 3; });
+  e.add<LibraryLoops>(20, "value 0 in lanes of 'd', but got 'f'", [](LibraryLoops &x) { x.source0->dtype = DType::F32; });
+  e.add<LibraryLoops>(20, "'addi' takes no operands of type fp64", [](LibraryLoops &x) {
+    x.program[1] = kFirstLoopFunction + int32_t(ScalarFunction::addi);
+  });
+  e.add<LibraryLoops>(20, "a source of the result's type, but got source 2", [](LibraryLoops &x) {
+    x.program[1] = kLoopGather;
+    x.program[3] = 2;
+  });
+  e.add<LibraryLoops>(21, "source 1 to have the type and elements of dst", [](LibraryLoops &x) {
+    shrink(*x.source1);
+    x.bounds[0] = 7;
+  });
   e.add<NcNGather>(20, "128 x 16, 128 x 15", [](NcNGather &x) { shrink(x.indices); });
   e.add<NcNGather>(21, "equal element types", [](NcNGather &x) { x.src.dtype = DType::BF16; });
 }

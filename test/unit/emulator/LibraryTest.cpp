@@ -1,0 +1,146 @@
+//===- LibraryTest.cpp - library kernels ---------------------------------------===//
+//
+// Compares library kernels with their definitions, written plainly: exactly, bit for bit, also in 64-bit floats.
+//
+//===----------------------------------------------------------------------===//
+#include "Machine.h"
+#include "dialects/Trn/ISA/LoopNest.h"
+
+using namespace trn;
+using namespace trn::rt;
+using isa::Engine;
+using isa::ScalarFunction;
+
+namespace {
+
+/// `elements` in HBM buffer 0 at `address`.
+AP flat(DType type, uint64_t address, uint32_t elements) {
+  AP ap;
+  ap.space = Space::HBM;
+  ap.dtype = type;
+  ap.address = address;
+  ap.rank = 1;
+  ap.dims[0] = {1, elements};
+  return ap;
+}
+
+template <typename T> T *memory(Machine &machine, const AP &ap) {
+  return reinterpret_cast<T *>(machine.hbm[0].data() + ap.address);
+}
+
+void add(std::vector<int32_t> &program, int32_t code, DType from, DType to, int32_t a, int32_t b = 0, int32_t c = 0,
+         uint32_t predicate = 0) {
+  program.insert(program.end(), {code, int32_t(unsigned(from) | unsigned(to) << 8 | predicate << 16), a, b, c});
+}
+int32_t code(ScalarFunction function) { return isa::kFirstLoopFunction + int32_t(function); }
+
+/// dst[i][j] = bias[j], plus the sum over k of lhs[i][k] * rhs[k][j] in order of k.
+TEST(LibraryLoops, sumsProductsOfDoublesInOrder) {
+  constexpr int kRows = 5, kColumns = 300, kInner = 7;
+  Machine machine;
+  std::mt19937 random(7);
+  isa::LibraryLoops inst;
+  inst.dst = flat(DType::F64, 0, kRows * kColumns);
+  inst.source0 = flat(DType::F64, 16384, kRows * kInner);
+  inst.source1 = flat(DType::F64, 32768, kInner * kColumns);
+  inst.source2 = flat(DType::F64, 65536, kRows * kColumns);
+  inst.startsFrom = 2;
+  inst.bounds = {kRows, kInner, kColumns};
+  inst.offsets = {0, 0, 0, 0};
+  inst.strides = {kColumns, 0, 1, kInner, 1, 0, 0, kColumns, 1, 0, 0, 0};
+  inst.program = {5};
+  add(inst.program, code(ScalarFunction::mulf), DType::F64, DType::F64, 0, 1);
+  add(inst.program, code(ScalarFunction::addf), DType::F64, DType::F64, 3, 4);
+  std::normal_distribution<double> normal;
+  for (const AP &ap : {*inst.source0, *inst.source1, *inst.source2})
+    for (uint64_t i = 0; i < ap.elements(); ++i)
+      memory<double>(machine, ap)[i] = normal(random);
+  ASSERT_TRUE(machine.run(inst, Engine::POOL).ok()) << machine.run(inst, Engine::POOL);
+  for (int i = 0; i < kRows; ++i)
+    for (int j = 0; j < kColumns; ++j) {
+      double sum = memory<double>(machine, *inst.source2)[i * kColumns + j];
+      for (int k = 0; k < kInner; ++k)
+        sum = sum + memory<double>(machine, *inst.source0)[i * kInner + k] *
+                        memory<double>(machine, *inst.source1)[k * kColumns + j];
+      ASSERT_EQ(sum, memory<double>(machine, inst.dst)[i * kColumns + j]) << i << ", " << j;
+    }
+}
+
+/// A sum along the innermost loop: each step reads what the one before it wrote.
+TEST(LibraryLoops, accumulatesAlongTheInnermostLoop) {
+  Machine machine;
+  isa::LibraryLoops inst;
+  inst.dst = flat(DType::F64, 0, 2);
+  inst.source0 = flat(DType::F32, 1024, 600);
+  inst.bounds = {2, 300};
+  inst.offsets = {0, 0};
+  inst.strides = {1, 0, 300, 1};
+  inst.program = {3};
+  add(inst.program, code(ScalarFunction::extf64), DType::F32, DType::F64, 0);
+  add(inst.program, code(ScalarFunction::addf), DType::F64, DType::F64, 1, 2);
+  for (int i = 0; i < 600; ++i)
+    memory<float>(machine, *inst.source0)[i] = 1.0f / float(i + 1);
+  memory<double>(machine, inst.dst)[0] = 99; // not zero before: the call starts from zeros
+  ASSERT_TRUE(machine.run(inst, Engine::POOL).ok());
+  for (int row = 0; row < 2; ++row) {
+    double sum = 0;
+    for (int i = 0; i < 300; ++i)
+      sum += double(1.0f / float(row * 300 + i + 1));
+    EXPECT_EQ(sum, memory<double>(machine, inst.dst)[row]);
+  }
+}
+
+/// dst[i] = i is even ? source1[source0[i]] : -1, with the elements between untouched.
+TEST(LibraryLoops, gathersComparesAndSelects) {
+  Machine machine;
+  isa::LibraryLoops inst;
+  inst.dst = flat(DType::I32, 0, 20);
+  inst.source0 = flat(DType::I32, 1024, 10);
+  inst.source1 = flat(DType::I32, 2048, 8);
+  inst.source2 = flat(DType::I32, 4096, 20);
+  inst.startsFrom = 2;
+  inst.bounds = {10};
+  inst.offsets = {1, 0, 0, 0};
+  inst.strides = {2, 1, 0, 0};
+  inst.program = {11};
+  add(inst.program, isa::kLoopIndex, DType::I64, DType::I64, 0);                                    // 4: i
+  add(inst.program, isa::kLoopConstant, DType::I64, DType::I64, 2);                                 // 5
+  add(inst.program, code(ScalarFunction::remsi), DType::I64, DType::I64, 4, 5);                     // 6
+  add(inst.program, isa::kLoopConstant, DType::I64, DType::I64, 0);                                 // 7
+  add(inst.program, isa::kLoopCompareInt, DType::I64, DType::BOOL, 6, 7);                           // 8
+  add(inst.program, isa::kLoopGather, DType::I32, DType::I32, 1, 0);                                // 9
+  add(inst.program, isa::kLoopConstant, DType::I32, DType::I32, -1, -1);                            // 10
+  add(inst.program, isa::kLoopSelect, DType::BOOL, DType::I32, 8, 9, 10);                           // 11
+  for (int i = 0; i < 10; ++i)
+    memory<int32_t>(machine, *inst.source0)[i] = (3 * i) % 8;
+  for (int i = 0; i < 8; ++i)
+    memory<int32_t>(machine, *inst.source1)[i] = 100 + i;
+  for (int i = 0; i < 20; ++i)
+    memory<int32_t>(machine, *inst.source2)[i] = -100 - i;
+  absl::Status status = machine.run(inst, Engine::POOL);
+  ASSERT_TRUE(status.ok()) << status;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(i % 2 == 0 ? 100 + (3 * i) % 8 : -1, memory<int32_t>(machine, inst.dst)[2 * i + 1]);
+    EXPECT_EQ(-100 - 2 * i, memory<int32_t>(machine, inst.dst)[2 * i]);
+  }
+  memory<int32_t>(machine, *inst.source0)[4] = 8;
+  status = machine.run(inst, Engine::POOL);
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("index 8: expected an element below 8"), absl::string_view::npos) << status;
+}
+
+/// A double that lies between two fp16 numbers and rounds to another one by way of fp32.
+TEST(LibraryLoops, roundsDoublesOnce) {
+  Machine machine;
+  isa::LibraryLoops inst;
+  inst.dst = flat(DType::F16, 0, 1);
+  inst.source0 = flat(DType::F64, 1024, 1);
+  inst.offsets = {0, 0};
+  inst.program = {2};
+  add(inst.program, code(ScalarFunction::truncf64), DType::F64, DType::F16, 0);
+  memory<double>(machine, *inst.source0)[0] = 1.0 + 0x1p-11 + 0x1p-40;
+  ASSERT_TRUE(machine.run(inst, Engine::POOL).ok());
+  EXPECT_EQ(0x3C01, memory<uint16_t>(machine, inst.dst)[0]);
+}
+
+} // namespace
