@@ -8,7 +8,8 @@ Asserted: the largest difference is at most a share of the largest value of each
 own noise between ONNX Runtime's optimised and unoptimised runs is up to 2e-5; --auto-cast: the model's own `cast`),
 classifiers name the same classes, the two inputs give different outputs, and, where the activations fit in SBUF, HBM
 traffic is at most 1.2 x (weights + inputs + outputs), 1.3 x with --auto-cast. By default, fp32 and all in
-bf16 run on both targets, matmult on trn2.
+bf16 run on both targets, matmult on trn2. With --auto-cast all, what each layer loses is reported, too (on the first
+target: `trnc verify --layers`): every value has to be finite, and the layer that adds most is named; --json has all.
 
 --table tries other models than those of the tests: FILE has a header and a row per model, separated by tabs. `id` names
 FOLDER/ID.onnx (default: the table's folder; a row without a file is passed over). `bench_inputs` are the shapes of open
@@ -120,15 +121,31 @@ def line(rng):
     return {"x": ocr.pixels(ocr.draw(" ".join(rng.choice(WORDS, 4))))}
 
 
+def sheet(rng, size):
+    """A page of drawn lines."""
+    from PIL import Image
+    page = Image.new("RGB", (size, size), "white")
+    for top in (20, 100, 180, 240):
+        page.paste(ocr.draw(" ".join(rng.choice(WORDS, 4))), (0, top))
+    return np.asarray(page, np.float32)
+
+
 def page(rng):
     """A page of drawn lines, as the detector takes it: scaled to 0 to 1, then by the statistics of its training set."""
-    from PIL import Image
-    sheet = Image.new("RGB", (320, 320), "white")
-    for top in (20, 100, 180, 240):
-        sheet.paste(ocr.draw(" ".join(rng.choice(WORDS, 4))), (0, top))
-    scaled = np.asarray(sheet, np.float32) / 255
+    scaled = sheet(rng, 320) / 255
     scaled = (scaled - np.float32([0.485, 0.456, 0.406])) / np.float32([0.229, 0.224, 0.225])
     return {"x": np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])}
+
+
+def unscaled_page(rng):
+    """A page of drawn lines, as the detector of ddddocr takes it: unscaled."""
+    return {"images": np.ascontiguousarray(sheet(rng, 416).transpose(2, 0, 1)[None])}
+
+
+def captcha(rng):
+    """A drawn word, as the recognisers of ddddocr take it: grey, 64 pixels high, scaled to -1 to 1."""
+    word = ocr.draw(str(rng.choice(WORDS))).convert("L").crop((100, 0, 220, 48)).resize((160, 64))
+    return {"input1": (np.asarray(word, np.float32) / 255 - 0.5)[None, None] / 0.5}
 
 
 def models():
@@ -155,6 +172,13 @@ def models():
         # where the device does, is as far from fp32. The recogniser has to read the same.
         Model("ppocr_det", ROOT / ".deps/rapidocr/PP-OCRv6_det_small.onnx", {"x": [1, 3, 320, 320]}, make=page,
               resident=False, cast=(1.5e-1, 1.5e-1)),
+        Model("ddddocr", ROOT / ".deps/ddddocr/common.onnx", {"input1": [1, 1, 64, 160]}, make=captcha, classifier=True,
+              resident=False, cast=(3e-2, 3e-2)),
+        Model("ddddocr_det", ROOT / ".deps/ddddocr/common_det.onnx", {}, make=unscaled_page, resident=False,
+              cast=(4e-2, 7e-2)),
+        Model("rxnmap", ROOT / ".deps/rxnmap/rxnmap.onnx",
+              {"atoms": [1, 64], "neighbors": [1, 64], "distances": [1, 64, 64], "roles": [1, 64]}, resident=False,
+              cast=(3e-2, 7e-2)),
         Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, make=line,
               classifier=True, resident=False, cast=(1e-1, 1e-1)),
     ]
@@ -291,6 +315,32 @@ def check(model, target, precision, trnc, folder):
             "compile_seconds": compile_time, "host_time": report["host_time"], "notes": notes, "problems": problems}
 
 
+def layers(model, cast_type, trnc, folder):
+    """What each layer loses with --auto-cast all, and what is wrong with the report."""
+    session = onnxruntime.InferenceSession(str(model.path), providers=["CPUExecutionProvider"])
+    arguments = []
+    for name, value in model.inputs(session, 0).items():
+        file = folder / f"in{len(arguments)}.npy"
+        np.save(file, value)
+        arguments.append(f"--input={name}=@{file}")
+    shapes = [f"--shape={n}={'x'.join(map(str, s))}" for n, s in model.shapes.items() if s]
+    out, seconds = run([trnc, "verify", model.path, "--layers", "--json", "--auto-cast=all",
+                        f"--auto-cast-type={cast_type}", *shapes, *arguments])
+    rows = json.loads(out)["layers"]["layers"]
+    problems = [f"layer '{row['node']}' is not finite" for row in rows if row["error"] is None]
+    if not any(row["stored_as"] != "f32" and row["error"] for row in rows):
+        problems.append("no layer loses anything in a narrower precision")
+    return {"rows": rows, "seconds": seconds, "problems": problems}
+
+
+def summary(report):
+    """One line: how many layers, and which adds most."""
+    rows = report["rows"]
+    first = rows[0]  # the largest growth
+    return (f"    {len(rows)} layers in {report['seconds']:.1f} s; '{first['node']}' ({first['op']}) adds most: "
+            f"{first['added']:.1e} of {first['error']:.1e}")
+
+
 def precisions(casts, types):
     """The pairs of --auto-cast and --auto-cast-type to try; the type says nothing where nothing is cast."""
     return [(c, t) for c in casts for t in (types if c != "none" else types[:1])]
@@ -307,7 +357,7 @@ def main():
     parser.add_argument("--table", type=pathlib.Path, help="try the models of this table instead")
     parser.add_argument("--folder", type=pathlib.Path, help="where the table's models lie (default: beside it)")
     arguments = parser.parse_args()
-    rows, failed = [], 0
+    rows, failed, trnc = [], 0, arguments.build / "bin" / "trnc"
     everything, missing = table(arguments.table, arguments.folder) if arguments.table else (models(), [])
     if missing:
         print(f"without a file, passed over: {', '.join(missing)}")
@@ -327,9 +377,13 @@ def main():
                 cast, cast_type = precision
                 label = "fp32" if cast == "none" else f"{cast} {cast_type}"
                 targets = arguments.targets or ("trn1,trn2" if cast != "matmult" else "trn2")
-                for target in [t for t in model.targets if t in targets.split(",")]:
+                on = [t for t in model.targets if t in targets.split(",")]
+                for target in on:
                     try:
-                        row = check(model, target, precision, arguments.build / "bin" / "trnc", pathlib.Path(folder))
+                        row = check(model, target, precision, trnc, pathlib.Path(folder))
+                        if cast == "all" and target == on[0] and "error" in row:  # what a layer loses is the same on all
+                            row["layers"] = layers(model, cast_type, trnc, pathlib.Path(folder))
+                            row["problems"] += row["layers"].pop("problems")
                     except RuntimeError as error:
                         row = {"model": model.name, "target": target, "auto_cast": cast, "problems": [str(error)]}
                     rows.append(row)
@@ -340,6 +394,8 @@ def main():
                         print(f"{model.name:<16}{target:<8}{label:<14}{row['error']:>9.1e}{model.tolerance[cast]:>9.1e}"
                               f"{row['hbm_ratio']:>6.2f}x{row['total_time'] * 1e6:>9.1f} µs{row['limit_percent']:>6.1f} %"
                               f"{row['compile_seconds']:>7.2f} s{row['host_time']:>6.2f} s", flush=True)
+                    if "layers" in row:
+                        print(summary(row["layers"]), flush=True)
                     for note in row.get("notes", []):
                         print(f"{model.name} on {target} ({label}): {note}", flush=True)
                     for problem in row["problems"]:
