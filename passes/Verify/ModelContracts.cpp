@@ -152,8 +152,9 @@ private:
     if (!tensor)
       return;
     std::optional<isa::DType> element = ir::dtypeOf(tensor.getElementType());
-    // Library kernels compute in 64 bits, and reshapes of their operands are views.
-    bool wide = llvm::isa<func::FuncOp, onnx::WeightOp, ir::KernelOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+    // Library kernels compute in 64 bits; reshapes of their operands are views.
+    bool wide = op->hasTrait<OpTrait::ConstantLike>() ||
+                llvm::isa<func::FuncOp, onnx::WeightOp, ir::KernelOp, tensor::EmptyOp, tensor::ExpandShapeOp,
                           tensor::CollapseShapeOp>(op);
     if (!element || *element == isa::DType::BOOL || isa::byteSize(*element) > (wide ? 8 : 4) ||
         (isa::byteSize(*element) > 4 && isa::isInteger(*element)))
