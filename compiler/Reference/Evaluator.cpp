@@ -245,11 +245,9 @@ LogicalResult Interpreter::callFunction(func::FuncOp function, ArrayRef<Tensor> 
     else
       set(argument, scalarArguments[nextScalar++]);
   }
-  auto [shared, isNew] = isShared.try_emplace(function, false);
-  if (isNew && caller != function)
-    if (auto uses = SymbolTable::getSymbolUses(function.getSymNameAttr(), function->getParentOp()))
-      shared->second = llvm::range_size(*uses) > 1;
-  bool fromSeveralPlaces = shared->second;
+  if (callCounts.empty() && caller != function) // in one walk, not in one for each function
+    function->getParentOp()->walk([&](func::CallOp call) { ++callCounts[call.getCallee()]; });
+  bool fromSeveralPlaces = caller != function && callCounts.lookup(function.getSymName()) > 1;
   if (fromSeveralPlaces)
     sharedCalls.push_back(locationOf(caller));
   ++callDepth;

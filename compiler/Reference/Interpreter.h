@@ -100,7 +100,8 @@ private:
   unsigned callDepth = 0;
   /// Calls of functions that are called from several places: which one it is says the node.
   llvm::SmallVector<mlir::Location> sharedCalls;
-  llvm::DenseMap<mlir::Operation *, bool> isShared;
+  /// How often the module calls each function; filled at the first call.
+  llvm::StringMap<unsigned> callCounts;
 };
 
 /// `evaluateOp` of an ONNX operation: its lowering, evaluated.

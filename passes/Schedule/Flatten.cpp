@@ -43,6 +43,8 @@ public:
   ~Flattener() { delete block; }
 
   LogicalResult run() {
+    // In one walk: a search for the calls of each function would walk the module once per function.
+    module.walk([&](func::CallOp call) { ++callCounts[call.getCallee()]; });
     if (failed(bindArguments()) || failed(runBlock(entry.getBody().front())))
       return failure();
     replaceBody();
@@ -312,11 +314,7 @@ LogicalResult Flattener::runCall(func::CallOp call) {
       return failure();
 
   // The body's own location names the node when it belongs to one call alone.
-  unsigned &calls = callCounts[callee.getSymName()];
-  if (calls == 0)
-    if (auto uses = SymbolTable::getSymbolUses(callee.getSymNameAttr(), module))
-      calls = llvm::range_size(*uses);
-  bool shared = calls > 1;
+  bool shared = callCounts.lookup(callee.getSymName()) > 1;
   callStack.push_back(callee);
   if (shared)
     callSites.push_back(locationOf(call));
