@@ -63,39 +63,63 @@ static LayerError errorOf(const NodeValue &value, const ExpectedLayer &expected)
   return result;
 }
 
-LayerReport compareLayers(const StageValues &values, const ExpectedLayers &expected) {
-  LayerReport report;
+LayerFlow layerFlow(ModuleOp module, const ExpectedLayers &expected) {
+  LayerFlow flow;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  llvm::StringSet<> absorbed = absorbedNodes(main);
+  llvm::DenseMap<Operation *, unsigned> stepOf;
+  llvm::StringMap<unsigned> valueOf; // the last of the node's size
+  for (Operation &op : main.getBody().front()) {
+    LayerFlow::Step step{originOf(op.getLoc()).node, false, {}};
+    for (Value operand : op.getOperands())
+      if (auto found = stepOf.find(operand.getDefiningOp()); found != stepOf.end())
+        step.operands.push_back(found->second);
+    auto want = expected.find(step.node);
+    auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : RankedTensorType();
+    if (want != expected.end() && !absorbed.contains(step.node) && type &&
+        type.getNumElements() == static_cast<int64_t>(want->second.values.size()))
+      valueOf[step.node] = flow.steps.size();
+    stepOf[&op] = flow.steps.size();
+    flow.steps.push_back(std::move(step));
+  }
+  for (const auto &entry : valueOf)
+    flow.steps[entry.second].isValueOfNode = true;
+  return flow;
+}
+
+LayerReport compareLayers(const StageValues &values, const LayerFlow &flow, const ExpectedLayers &expected) {
   std::map<std::string, const NodeValue *> valueOf; // the last of the node's size
-  llvm::StringSet<> absorbed;
-  if (!values.nodes.empty())
-    absorbed = absorbedNodes(values.nodes.front().op->getParentOfType<func::FuncOp>());
   for (const NodeValue &value : values.nodes) {
     auto want = expected.find(value.node.node);
-    if (want != expected.end() && !absorbed.contains(value.node.node) && value.op->getNumResults() == 1 &&
-        value.values.elements() == static_cast<int64_t>(want->second.values.size()))
+    bool isWhole = want != expected.end() &&
+                   value.values.elements() == static_cast<int64_t>(want->second.values.size()) &&
+                   (!value.op || value.op->getNumResults() == 1);
+    if (isWhole)
       valueOf[value.node.node] = &value;
   }
-  llvm::DenseMap<Operation *, double> errors; // in program order: operands come first
-  for (const NodeValue &value : values.nodes) {
+  LayerReport report;
+  llvm::StringSet<> reported;
+  std::vector<double> errors; // of each step
+  for (const LayerFlow::Step &step : flow.steps) {
     double ofOperands = 0;
-    for (Value operand : value.op->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        ofOperands = std::fmax(ofOperands, errors.lookup(producer));
-    auto found = valueOf.find(value.node.node);
-    if (found == valueOf.end() || found->second != &value) {
-      errors[value.op] = ofOperands;
+    for (unsigned operand : step.operands)
+      ofOperands = std::fmax(ofOperands, errors[operand]);
+    auto found = step.isValueOfNode ? valueOf.find(step.node) : valueOf.end();
+    if (found == valueOf.end()) {
+      errors.push_back(ofOperands);
       continue;
     }
-    LayerError layer = errorOf(value, expected.at(value.node.node));
+    LayerError layer = errorOf(*found->second, expected.at(step.node));
     layer.added = std::fmax(0, layer.error - ofOperands);
-    errors[value.op] = layer.error;
+    errors.push_back(layer.error);
+    reported.insert(step.node);
     report.layers.push_back(std::move(layer));
   }
   llvm::sort(report.layers, [](const LayerError &a, const LayerError &b) {
     return std::make_tuple(-a.added, a.node.index, a.node.node) < std::make_tuple(-b.added, b.node.index, b.node.node);
   });
   for (const auto &[node, layer] : expected)
-    if (!valueOf.count(node))
+    if (!reported.contains(node))
       report.withoutValue.push_back(node);
   return report;
 }
@@ -111,12 +135,18 @@ void printLayers(const LayerReport &report, std::optional<double> limit, llvm::r
                         report.withoutValue.size());
 }
 
+/// JSON has no infinity: null.
+static llvm::json::Value finite(double value) {
+  return std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(nullptr);
+}
+
 llvm::json::Value layersJson(const LayerReport &report, std::optional<double> limit) {
   llvm::json::Array rows;
   for (const LayerError &layer : report.layers) {
-    llvm::json::Object row{{"node", layer.node.node},   {"op", layer.node.op},      {"index", layer.node.index},
-                           {"stored_as", layer.storedAs}, {"added", layer.added},   {"error", layer.error},
-                           {"rms", layer.rms},          {"reordered", layer.isReordered}};
+    llvm::json::Object row{{"node", layer.node.node},      {"op", layer.node.op},
+                           {"index", layer.node.index},    {"stored_as", layer.storedAs},
+                           {"added", finite(layer.added)}, {"error", finite(layer.error)},
+                           {"rms", finite(layer.rms)},     {"reordered", layer.isReordered}};
     if (limit)
       row["equal"] = layer.error <= *limit;
     rows.push_back(std::move(row));

@@ -1,12 +1,14 @@
 //===- Layers.h - the error of every layer --------------------------------===//
 //
 // Owns the report of `trnc verify --layers`: what each node of a model loses in the precision that it is compiled with.
-// Compared are the values of stage `tensor`, where precision is decided; behind it values only move. Refuses to judge
-// nodes that have no value of their own there (movement that folded away, activations inside of others).
+// Compared are the values of stage `tensor`, where precision is decided, or of a later stage, where the same is
+// computed in other layouts and orders. Refuses to judge nodes that have no value of their own there (movement that
+// folded away, activations inside of others; behind `tensor` also what exists in pieces only).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "compiler/tools/trnc/StageValues.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 
@@ -40,8 +42,21 @@ struct LayerReport {
   std::vector<std::string> withoutValue; ///< nodes of the reference that have no value at the stage
 };
 
-/// Compares the values of stage `tensor`, whose module must be alive.
-LayerReport compareLayers(const StageValues &values, const ExpectedLayers &expected);
+/// How values flow from node to node at stage `tensor`; outlives the module that it was read from.
+struct LayerFlow {
+  struct Step {
+    std::string node;
+    bool isValueOfNode = false;           ///< what the node means, not a part of its way
+    llvm::SmallVector<unsigned> operands; ///< earlier steps
+  };
+  std::vector<Step> steps; ///< in program order
+};
+
+/// The flow of @main at stage `tensor`.
+LayerFlow layerFlow(mlir::ModuleOp module, const ExpectedLayers &expected);
+
+/// Compares the values of a stage from `tensor` on.
+LayerReport compareLayers(const StageValues &values, const LayerFlow &flow, const ExpectedLayers &expected);
 
 /// Prints a table; with `limit`, layers beyond it are marked.
 void printLayers(const LayerReport &report, std::optional<double> limit, llvm::raw_ostream &os);

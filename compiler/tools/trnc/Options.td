@@ -87,6 +87,8 @@ def stats : Switch<"stats", Commands<[run]>, "Print the modelled profile after t
 defm data : Value<"data", Commands<[verify]>, "FOLDER", "Folder with input_N.pb and output_N.pb">;
 defm expect : Value<"expect", Commands<[verify]>, "NAME=@FILE", "Expected value of an output; repeatable">;
 def layers : Switch<"layers", Commands<[verify]>, "Show the error of every node against fp32, the largest growth first">;
+defm stage : Value<"stage", Commands<[verify]>, "STAGE", "The stage whose values --layers compares, from tensor to synced "
+                   "(default: tensor, where precision is decided)">;
 defm reference : Value<"reference", Commands<[verify, bisect]>, "FILE.npz",
                        "Every node's value (scripts/node_values.py); verify --layers: default is the compiler's own in fp32">;
 defm replace : Value<"replace", Commands<[bisect]>, "STAGE=@FILE.mlir",

@@ -68,10 +68,11 @@ static std::vector<std::string> collectReferences(CommandLine &line, mlir::Modul
   return problems;
 }
 
-/// Compares every node of the model at stage `tensor` with fp32. Returns kOk with the report, or the exit code of what
+/// Compares every node of the model at `stage` with fp32. Returns kOk with the report, or the exit code of what
 /// went wrong, with the problems printed.
 static int verifyLayers(CommandLine &line, const CompileOptions &options, const std::string &file,
-                        const std::vector<NamedFile> &inputs, std::optional<uint64_t> seed, LayerReport &report) {
+                        const std::vector<NamedFile> &inputs, std::optional<uint64_t> seed, Stage stage,
+                        LayerReport &report) {
   Compiler compiler(options);
   auto fail = [&] {
     printProblems(file, compiler.problems());
@@ -102,10 +103,13 @@ static int verifyLayers(CommandLine &line, const CompileOptions &options, const 
   }
   if (llvm::failed(compiler.advance(Stage::Tensor)))
     return fail();
+  LayerFlow flow = layerFlow(compiler.module(), expected);
+  if (llvm::failed(compiler.advance(stage)))
+    return fail();
   mlir::FailureOr<StageValues> values = evaluate();
   if (llvm::failed(values))
     return fail();
-  report = compareLayers(*values, expected);
+  report = compareLayers(*values, flow, expected);
   return kOk;
 }
 
@@ -203,6 +207,12 @@ int runVerify(CommandLine &line) {
     line.problem("nothing to compare with; give --data FOLDER, --expect NAME=@FILE or --layers");
   if (layers && (llvm::StringRef(file).ends_with(".mlir") || llvm::StringRef(file).ends_with(".trnx")))
     line.problem("--layers takes ONNX models: only they have nodes with values in fp32");
+  std::optional<Stage> stage = parseStage(line.value(OPT_stage, "tensor"));
+  if (!stage || *stage < Stage::Tensor || *stage == Stage::Encoded)
+    line.problem("option '--stage': expected a stage from 'tensor' to 'synced' but got '" + line.value(OPT_stage) +
+                 "'");
+  if (line.has(OPT_stage) && !layers)
+    line.problem("option '--stage' is for --layers; `trnc bisect` looks for the stage that is wrong");
   if (line.has(OPT_reference) && !layers)
     line.problem("option '--reference' is for --layers; give outputs with --expect NAME=@FILE.npz:member");
   line.refuseCompileOptions(file);
@@ -220,7 +230,7 @@ int runVerify(CommandLine &line) {
   if (line.has(OPT_rtol) || options.autoCast == AutoCast::None)
     limit = line.real(OPT_rtol, 1e-4);
   if (layers) {
-    if (int code = verifyLayers(line, options, file, inputs, seed, report))
+    if (int code = verifyLayers(line, options, file, inputs, seed, *stage, report))
       return code;
     if (limit)
       all = llvm::all_of(report.layers, [&](const LayerError &layer) { return layer.error <= *limit; });
