@@ -77,7 +77,9 @@ FailureOr<OwningOpRef<ModuleOp>> trn::exportToTrnx(const exe::Executable &execut
   builder.setInsertionPointToStart(&root.getBody().emplaceBlock());
   for (const exe::Buffer &buffer : executable.buffers)
     trnx::BufferOp::create(builder, loc, nameOf(buffer.kind), buffer.name, isa::name(buffer.dtype), buffer.shape,
-                           buffer.bytes, isa::name(buffer.hostDtype), buffer.weightOffset);
+                           buffer.bytes, isa::name(buffer.hostDtype), buffer.weightOffset,
+                           buffer.countBuffer >= 0 ? builder.getI32IntegerAttr(buffer.countBuffer) : IntegerAttr(),
+                           buffer.countBuffer >= 0 ? builder.getI32IntegerAttr(int32_t(buffer.countDim)) : IntegerAttr());
   for (const exe::DebugEntry &entry : executable.debug)
     trnx::DebugOp::create(builder, loc, entry.node, entry.opType, entry.note);
   if (!executable.flow.empty()) {
@@ -161,6 +163,9 @@ static exe::Buffer importBuffer(trnx::BufferOp op) {
   buffer.shape.assign(op.getShape().begin(), op.getShape().end());
   buffer.bytes = op.getBytes();
   buffer.weightOffset = op.getWeightOffset();
+  if (op.getCountBuffer())
+    buffer.countBuffer = int32_t(*op.getCountBuffer());
+  buffer.countDim = op.getCountDim().value_or(0);
   return buffer;
 }
 

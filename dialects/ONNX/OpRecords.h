@@ -67,8 +67,11 @@ struct OpRecord {
   mlir::ArrayRef<UpgradeRecord> upgrades;
   mlir::ArrayRef<unsigned> shapeOperands; ///< whose values must be known, besides those that move
   bool operandSegments, resultSegments;
+  bool makesCounts; ///< the run decides how much of a result is valid
   mlir::LogicalResult (*shape)(Inference &);
   llvm::StringLiteral floatScalar, intScalar, uintScalar;
+  llvm::StringLiteral counted; ///< how an operand is taken whose size the run decides; empty: not at all
+  llvm::StringLiteral library; ///< the library kernel that computes it, for any type
   llvm::StringLiteral limits;
   llvm::StringLiteral reason, hint; ///< set for an operator that is turned down
 

@@ -88,6 +88,9 @@ LogicalResult GlobalOp::verify() {
     return emitOpError(isWeight ? "expected a 'value' for a weight" : "expected a 'value' for weights only");
   if (!isWeight && getTransforms())
     return emitOpError("expected 'transforms' for weights only");
+  if (getCount().has_value() != getCountDim().has_value() || (getCount() && getKind() != GlobalKind::Output) ||
+      (getCountDim() && *getCountDim() >= static_cast<uint64_t>(type.getRank())))
+    return emitOpError("expected 'count' and, below ") << type.getRank() << ", 'count_dim' of outputs only";
   std::optional<Type> host = getHostType();
   if (!host)
     return success();

@@ -45,11 +45,15 @@ def GlobalOp : Trn_Op<"global", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     trn.global @x kind(input) io_name "x" : memref<1x3x224x224xf32, #trn.hbm>
     trn.global @ids kind(input) io_name "ids" host_type(i64) : memref<1x128xi32, #trn.hbm>
     trn.global @w kind(weight) value(dense<1.0> : tensor<128x8xf32>) : memref<128x8xf32, #trn.hbm>
+    trn.global @y kind(output) io_name "y" {count = @n, count_dim = 1 : i64} : memref<2x12xi32, #trn.hbm>
     ```
+
+    Of an output with a `count`, the run decides how many elements of dimension `count_dim` are valid: as many as the one
+    32-bit integer in the global of that name says.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Trn_GlobalKindAttr:$kind, OptionalAttr<StrAttr>:$io_name,
                        OptionalAttr<TypeAttr>:$host_type, OptionalAttr<ElementsAttr>:$value, OptionalAttr<ArrayAttr>:$transforms,
-                       TypeAttrOf<AnyMemRef>:$type);
+                       OptionalAttr<FlatSymbolRefAttr>:$count, OptionalAttr<I64Attr>:$count_dim, TypeAttrOf<AnyMemRef>:$type);
   let assemblyFormat = [{
     $sym_name `kind` `(` custom<KindName>($kind) `)` (`io_name` $io_name^)? (`host_type` `(` $host_type^ `)`)?
     (`value` `(` $value^ `)`)? (`transforms` `(` $transforms^ `)`)? attr-dict `:` $type

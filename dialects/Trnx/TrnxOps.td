@@ -43,7 +43,8 @@ def Trnx_BufferOp : Trnx_Op<"buffer", [HasParent<"ExecutableOp">]> {
     ```
   }];
   let arguments = (ins StrAttr:$kind, StrAttr:$name, StrAttr:$dtype, DenseI64ArrayAttr:$shape, I64Attr:$bytes,
-                       StrAttr:$host_dtype, I64Attr:$weight_offset);
+                       StrAttr:$host_dtype, I64Attr:$weight_offset, OptionalAttr<I32Attr>:$count_buffer,
+                       OptionalAttr<I32Attr>:$count_dim);
   let assemblyFormat = [{
     $kind $name $dtype $shape `bytes` $bytes `host` $host_dtype `weights_at` $weight_offset attr-dict
   }];

@@ -56,6 +56,7 @@ private:
   const EncodeOptions &options;
   WeightStream stream;
   llvm::StringMap<uint32_t> globals;
+  std::vector<std::pair<size_t, std::string>> counts; ///< buffers whose count is that global
   DenseMap<Value, ir::ResolvedBuffer> places;
   std::map<std::tuple<std::string, std::string, std::string>, uint32_t> debugEntries;
   uint64_t scratchBytes = 0, macs = 0;
@@ -104,6 +105,10 @@ LogicalResult Encoder::addGlobal(ir::GlobalOp global) {
     buffer.hostDtype = *ir::hostDtypeOf(*host);
   if (kind == exe::BufferKind::Weight && options.weights && failed(addWeight(global, buffer)))
     return failure();
+  if (global.getCount()) {
+    counts.push_back({exe.buffers.size(), global.getCount()->str()});
+    buffer.countDim = static_cast<uint32_t>(*global.getCountDim());
+  }
   globals[global.getSymName()] = exe.buffers.size();
   exe.buffers.push_back(std::move(buffer));
   return success();
@@ -194,6 +199,8 @@ void Encoder::recordFlow() {
 }
 
 void Encoder::finish() {
+  for (auto &[buffer, count] : counts)
+    exe.buffers[buffer].countBuffer = static_cast<int32_t>(globals.lookup(count));
   uint64_t instructions = 0;
   for (const exe::Program &program : exe.programs)
     instructions += program.commands.size();

@@ -9,9 +9,11 @@
 
 #include "compiler/Reference/Evaluator.h"
 #include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/Ops/Indexing.h"
 #include "dialects/ONNX/Ops/Movement.h"
+#include "dialects/ONNX/Ops/Signal.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -36,6 +38,9 @@ public:
       return one(foldConstantOfShape(constant));
     if (auto eye = dyn_cast<EyeLikeOp>(op))
       return one(foldEye(eye));
+    // Their results have the largest size, and the count is not a result.
+    if (const OpRecord *record = lookupRecord(op); record && record->makesCounts)
+      return {};
     for (Value operand : op->getOperands()) {
       std::optional<Constant> constant = Constant::get(operand);
       if (!constant)
@@ -46,6 +51,8 @@ public:
       return {};
     if (auto range = dyn_cast<RangeOp>(op))
       return one(foldRange(range));
+    if (auto mel = dyn_cast<MelWeightMatrixOp>(op))
+      return one(foldMelWeights(mel));
     if (!allowed())
       return {};
     // The elements stay where they are.
@@ -148,6 +155,47 @@ private:
         writeInteger(element, 1, bytes.data() + (row * columns + column) * width);
     }
     return makeConstant(type(), std::move(bytes));
+  }
+
+  /// Triangles over the bins of a spectrum, evenly spaced in mel: rising to the next center, falling to the one after it.
+  ElementsAttr foldMelWeights(MelWeightMatrixOp mel) {
+    if (llvm::any_of(operands, [](const Constant &operand) { return operand.size() != 1; }))
+      return {};
+    int64_t bins = operands[0].integer(0), length = operands[1].integer(0), rate = operands[2].integer(0);
+    int64_t rows = length / 2 + 1;
+    if (bins < 1 || length < 1 || rate < 1 || bins > maxElements || rows > maxElements / bins)
+      return {};
+    auto toMel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+    double low = toMel(operands[3].real(0)), step = (toMel(operands[4].real(0)) - low) / double(bins + 2);
+    SmallVector<int64_t> edges;
+    for (int64_t bin = 0; bin < bins + 2; ++bin) {
+      double hertz = 700 * (std::pow(10, (double(bin) * step + low) / 2595) - 1);
+      edges.push_back(int64_t(std::floor(double(length + 1) * hertz / double(rate))));
+      if (edges.back() < 0 || edges.back() > rows)
+        return {};
+    }
+    Type element = cast<RankedTensorType>(mel.getY().getType()).getElementType();
+    size_t width = elementBytes(element);
+    std::vector<char> bytes(size_t(rows * bins) * width);
+    auto set = [&](int64_t row, int64_t bin, double value) {
+      if (row >= rows)
+        return;
+      char *at = bytes.data() + size_t(row * bins + bin) * width;
+      if (llvm::isa<FloatType>(element))
+        writeReal(element, value, at);
+      else
+        writeInteger(element, int64_t(value), at);
+    };
+    for (int64_t bin = 0; bin < bins; ++bin) {
+      int64_t lower = edges[bin], center = edges[bin + 1], upper = edges[bin + 2];
+      if (lower == center)
+        set(center, bin, 1);
+      for (int64_t row = lower; row <= center && lower != center; ++row)
+        set(row, bin, double(row - lower) / double(center - lower));
+      for (int64_t row = center; row < upper; ++row)
+        set(row, bin, double(upper - row) / double(upper - center));
+    }
+    return makeConstant(RankedTensorType::get({rows, bins}, element), std::move(bytes));
   }
 
   ElementsAttr foldRange(RangeOp range) {

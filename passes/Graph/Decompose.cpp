@@ -8,6 +8,7 @@
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Build.h"
 #include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Ops/Convolution.h"
 #include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/Ops/Indexing.h"
 #include "dialects/ONNX/Ops/Movement.h"
@@ -150,6 +151,52 @@ struct DecomposeTrilu : OpRewritePattern<TriluOp> {
   }
 };
 
+/// Zeros, with each maximum where its index says; a larger result has more zeros behind.
+struct DecomposeMaxUnpool : OpRewritePattern<MaxUnpoolOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MaxUnpoolOp op, PatternRewriter &b) const override {
+    RankedTensorType x = typeOf(op.getX()), y = typeOf(op.getY());
+    if (!x.hasStaticShape() || !y.hasStaticShape() || !op.getStrides() || !op.getPads())
+      return failure();
+    // The indices count in the shape that the windows make.
+    size_t rank = op.getKernelShape().size();
+    SmallVector<int64_t> shape(x.getShape()), pads(2 * (rank + 2), 0);
+    int64_t elements = 1;
+    for (size_t dim = 0; dim < rank + 2; ++dim) {
+      if (dim >= 2)
+        shape[dim] = (shape[dim] - 1) * (*op.getStrides())[dim - 2] + op.getKernelShape()[dim - 2] -
+                     (*op.getPads())[dim - 2] - (*op.getPads())[rank + dim - 2];
+      elements *= shape[dim];
+      pads[rank + 2 + dim] = y.getDimSize(dim) - shape[dim];
+      if (pads[rank + 2 + dim] < 0)
+        return failure();
+    }
+    GraphWriter write(b, op.getLoc());
+    auto flat = RankedTensorType::get({elements}, x.getElementType());
+    Value zeros = write.constant(DenseElementsAttr::get(flat, b.getZeroAttr(x.getElementType())));
+    Value result = write.op("ScatterElements", {zeros, write.reshape(op.getIndices(), {x.getNumElements()}),
+                                                write.reshape(op.getX(), {x.getNumElements()})},
+                            write.integer("axis", 0));
+    result = write.reshape(result, shape);
+    bool grows = llvm::any_of(pads, [](int64_t pad) { return pad != 0; });
+    b.replaceOp(op, grows ? write.op("Pad", {result}, write.ints("pads", pads)) : result);
+    return success();
+  }
+};
+
+/// A gather by the positions where the condition holds.
+struct DecomposeCompress : OpRewritePattern<CompressOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CompressOp op, PatternRewriter &b) const override {
+    GraphWriter write(b, op.getLoc());
+    int64_t length = typeOf(op.getCondition()).getDimSize(0);
+    Value positions = write.reshape(write.op("NonZero", {op.getCondition()}), {length});
+    Value x = op.getAxis() ? op.getX() : write.reshape(op.getX(), {typeOf(op.getX()).getNumElements()});
+    b.replaceOp(op, write.op("Gather", {x, positions}, write.integer("axis", op.getAxis().value_or(0))));
+    return success();
+  }
+};
+
 /// Axes that shrink are cut, axes that grow are filled with zeros; both around the middle.
 struct DecomposeCenterCropPad : OpRewritePattern<CenterCropPadOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -199,7 +246,8 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
       return signalPassFailure();
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, ChainVariadic<SumOp>,
-                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCenterCropPad,
+                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCenterCropPad, DecomposeCompress,
+                 DecomposeMaxUnpool,
                  DecomposeClip, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
     populateAttentionPatterns(patterns, maxSteps);
     populateNormalizationPatterns(patterns);

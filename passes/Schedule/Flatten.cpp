@@ -199,7 +199,8 @@ void Flattener::makeArgumentGlobals() {
   for (auto &[symbol, name, base] : argumentGlobals) {
     ir::GlobalKind kind = written.contains(base) ? ir::GlobalKind::Output : ir::GlobalKind::Input;
     ir::GlobalOp::create(top, base.getLoc(), top.getStringAttr(symbol), ir::GlobalKindAttr::get(top.getContext(), kind),
-                         top.getStringAttr(name), TypeAttr(), ElementsAttr(), ArrayAttr(), TypeAttr::get(base.getType()));
+                         top.getStringAttr(name), TypeAttr(), ElementsAttr(), ArrayAttr(), FlatSymbolRefAttr(), IntegerAttr(),
+                         TypeAttr::get(base.getType()));
   }
 }
 

@@ -101,14 +101,37 @@ private:
       Location loc = result.getLoc();
       Value buffer = emitter.declareOutput(loc, type, name.empty() ? StringRef(fallback) : name,
                                            hostType(attributes));
-      if (result != operand.get())
+      // Memory that transfers can name has a dimension.
+      bool isScalar = type.getRank() == 0;
+      if (isScalar)
         buffer =
             memref::ExpandShapeOp::create(builder, loc, ArrayRef<int64_t>{1}, buffer, ArrayRef<ReassociationIndices>());
       Value tensor = emitter.asTensor(loc, buffer, /*writable=*/true);
-      bool direct = hasHbmStorage(result) && taken.insert(result).second;
+      bool direct = !(isScalar && result == operand.get()) && hasHbmStorage(result) && taken.insert(result).second;
       if (direct)
         emitter.bindOutput(result, tensor);
-      outputs.push_back({result, buffer, tensor, direct});
+      outputs.push_back({result, buffer, tensor, direct, isScalar && result == operand.get()});
+    }
+    bindCounts();
+  }
+
+  /// The global of output `index`.
+  ir::GlobalOp globalOf(unsigned index) const {
+    Value buffer = outputs[index].buffer;
+    if (auto expand = buffer.getDefiningOp<memref::ExpandShapeOp>())
+      buffer = expand.getSrc();
+    return function->getParentOfType<ModuleOp>().lookupSymbol<ir::GlobalOp>(
+        buffer.getDefiningOp<ir::GetGlobalOp>().getName());
+  }
+
+  /// Tells outputs whose size the run decides where their counts are.
+  void bindCounts() {
+    for (unsigned index = 0; index < outputs.size(); ++index) {
+      auto count = function.getResultAttrOfType<IntegerAttr>(index, "onnx.count");
+      if (!count || count.getInt() >= int64_t(outputs.size()))
+        continue;
+      globalOf(index).setCountAttr(FlatSymbolRefAttr::get(globalOf(count.getInt()).getSymNameAttr()));
+      globalOf(index).setCountDimAttr(function.getResultAttrOfType<IntegerAttr>(index, "onnx.count_dim"));
     }
   }
 
@@ -117,6 +140,10 @@ private:
       Location loc = output.result.getLoc();
       Laid region = emitter.read(output.result, Layout::hbm());
       Value stored = emitter.extract(loc, region);
+      if (output.expands)
+        stored = tensor::ExpandShapeOp::create(
+            builder, loc, emitter.typeIn({1}, cast<RankedTensorType>(stored.getType()).getElementType(), Residence::Hbm),
+            stored, ArrayRef<ReassociationIndices>());
       if (!output.direct)
         stored = linalg::CopyOp::create(builder, loc, stored, output.tensor).getResult(0);
       auto store = bufferization::MaterializeInDestinationOp::create(builder, loc, Type(), stored, output.buffer);
@@ -501,6 +528,7 @@ private:
   struct Output {
     Value result, buffer, tensor;
     bool direct;
+    bool expands; ///< a scalar that nothing of one dimension was made of
   };
   func::FuncOp function;
   OpBuilder &builder;

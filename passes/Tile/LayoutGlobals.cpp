@@ -30,6 +30,7 @@ Value LayoutEmitter::declareGlobal(Location loc, StringRef name, RankedTensorTyp
   lastGlobal = ir::GlobalOp::create(atModule, loc, builder.getStringAttr(symbol),
                                     ir::GlobalKindAttr::get(builder.getContext(), kind), ioName, contents.hostType,
                                     contents.value, contents.transforms && !contents.transforms.empty() ? contents.transforms : nullptr,
+                                    FlatSymbolRefAttr(), IntegerAttr(),
                                     TypeAttr::get(buffer));
   return ir::GetGlobalOp::create(builder, loc, buffer, FlatSymbolRefAttr::get(builder.getContext(), symbol));
 }

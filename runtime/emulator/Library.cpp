@@ -5,10 +5,10 @@
 // steps of the innermost loop at a time, unless a step reads what the one before it wrote.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Trn/ISA/LoopNest.h"
-#include "runtime/emulator/Rows.h"
+#include "runtime/emulator/Lanes.h"
 #include "runtime/emulator/ScalarFunctions.h"
 #include "runtime/emulator/Step.h"
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -18,70 +18,6 @@ namespace {
 
 constexpr size_t kBlock = 256;
 using LaneBlock = std::vector<char>; // kBlock lanes of 8 bytes
-
-template <typename From, typename To>
-void widen(const uint8_t *from, int64_t stride, size_t n, char *to) {
-  for (size_t i = 0; i < n; ++i, from += stride) {
-    From value;
-    std::memcpy(&value, from, sizeof value);
-    reinterpret_cast<To *>(to)[i] = static_cast<To>(value);
-  }
-}
-
-template <typename To, typename From>
-void narrow(const char *from, uint8_t *to, int64_t stride, size_t n) {
-  for (size_t i = 0; i < n; ++i, to += stride) {
-    To value = static_cast<To>(reinterpret_cast<const From *>(from)[i]);
-    std::memcpy(to, &value, sizeof value);
-  }
-}
-
-/// Reads `n` elements, `stride` bytes apart, into lanes.
-void loadLanes(const Kernels &kernels, isa::DType type, const uint8_t *from, int64_t stride, size_t n, char *lanes) {
-  switch (type) {
-  case isa::DType::F64:
-    return widen<double, double>(from, stride, n, lanes);
-  case isa::DType::I64:
-  case isa::DType::U64:
-    return widen<int64_t, int64_t>(from, stride, n, lanes);
-  case isa::DType::I32:
-    return widen<int32_t, int64_t>(from, stride, n, lanes);
-  case isa::DType::U32:
-    return widen<uint32_t, int64_t>(from, stride, n, lanes);
-  case isa::DType::I16:
-    return widen<int16_t, int64_t>(from, stride, n, lanes);
-  case isa::DType::U16:
-    return widen<uint16_t, int64_t>(from, stride, n, lanes);
-  case isa::DType::I8:
-    return widen<int8_t, int64_t>(from, stride, n, lanes);
-  case isa::DType::U8:
-  case isa::DType::BOOL:
-    return widen<uint8_t, int64_t>(from, stride, n, lanes);
-  default:
-    return kernels.load(type, from, stride, n, reinterpret_cast<float *>(lanes));
-  }
-}
-
-void storeLanes(const Kernels &kernels, isa::DType type, const char *lanes, uint8_t *to, int64_t stride, size_t n) {
-  switch (isa::laneClassOf(type)) {
-  case 'd':
-    return narrow<double, double>(lanes, to, stride, n);
-  case 'f':
-    return kernels.store(type, reinterpret_cast<const float *>(lanes), to, stride, n);
-  default:
-    break;
-  }
-  switch (isa::byteSize(type)) {
-  case 1:
-    return narrow<int8_t, int64_t>(lanes, to, stride, n);
-  case 2:
-    return narrow<int16_t, int64_t>(lanes, to, stride, n);
-  case 4:
-    return narrow<int32_t, int64_t>(lanes, to, stride, n);
-  default:
-    return narrow<int64_t, int64_t>(lanes, to, stride, n);
-  }
-}
 
 /// arith.cmpf: bits 0 to 2 of an ordered predicate say equal, greater, less; from 8 on unordered is true, too.
 template <typename T> bool compareReal(unsigned predicate, T a, T b) {
@@ -329,6 +265,57 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryLoops &inst, isa::Engi
     return absl::InvalidArgumentError("library_loops: expected a source like dst to start from");
   return Step([&kernels = core.kernels(), nest, dst, sources, from] {
     return LoopRun(kernels, nest, dst, sources).run(from);
+  });
+}
+
+/// The determinant of a matrix, which is destroyed.
+static double determinant(double *matrix, size_t size) {
+  double product = 1;
+  for (size_t column = 0; column < size; ++column) {
+    size_t pivot = column;
+    for (size_t row = column + 1; row < size; ++row)
+      if (std::fabs(matrix[row * size + column]) > std::fabs(matrix[pivot * size + column]))
+        pivot = row;
+    if (pivot != column) {
+      std::swap_ranges(matrix + pivot * size, matrix + (pivot + 1) * size, matrix + column * size);
+      product = -product;
+    }
+    double head = matrix[column * size + column];
+    product *= head;
+    if (head == 0)
+      return 0;
+    for (size_t row = column + 1; row < size; ++row) {
+      double factor = matrix[row * size + column] / head;
+      for (size_t k = column; k < size; ++k)
+        matrix[row * size + k] -= factor * matrix[column * size + k];
+    }
+  }
+  return product;
+}
+
+absl::StatusOr<Step> decode(Core &core, const isa::LibraryDet &inst, isa::Engine) {
+  TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
+  TRN_ASSIGN_OR_RETURN(matrices, core.view(inst.matrices, AccessMode::Read));
+  size_t size = size_t(std::max(inst.size, 1));
+  if (dst.partitions != 1 || matrices.partitions != 1 || !dst.contiguous() || !matrices.contiguous() ||
+      dst.elements * size * size != matrices.elements)
+    return absl::InvalidArgumentError("library_det: expected one number for each matrix");
+  return Step([&kernels = core.kernels(), dst, matrices, size] {
+    std::vector<char> lanes(8 * size * size);
+    std::vector<double> matrix(size * size);
+    for (uint64_t number = 0; number < dst.elements; ++number) {
+      loadLanes(kernels, matrices.dtype, matrices.row(0) + number * size * size * matrices.elementBytes,
+                matrices.elementBytes, size * size, lanes.data());
+      for (size_t i = 0; i < size * size; ++i)
+        matrix[i] = matrices.dtype == isa::DType::F64 ? reinterpret_cast<const double *>(lanes.data())[i]
+                                                      : double(reinterpret_cast<const float *>(lanes.data())[i]);
+      double result = determinant(matrix.data(), size);
+      float narrow = float(result);
+      storeLanes(kernels, dst.dtype, dst.dtype == isa::DType::F64 ? reinterpret_cast<const char *>(&result)
+                                                                 : reinterpret_cast<const char *>(&narrow),
+                 dst.row(0) + number * dst.elementBytes, dst.elementBytes, 1);
+    }
+    return absl::OkStatus();
   });
 }
 

@@ -49,6 +49,10 @@ absl::StatusOr<Step> decode(Core &, const isa::NcNGather &, isa::Engine);
 
 // Library kernels: programs of the GpSimd cores.
 absl::StatusOr<Step> decode(Core &, const isa::LibraryLoops &, isa::Engine);
+absl::StatusOr<Step> decode(Core &, const isa::LibraryNonzero &, isa::Engine);
+absl::StatusOr<Step> decode(Core &, const isa::LibraryUnique &, isa::Engine);
+absl::StatusOr<Step> decode(Core &, const isa::LibraryNms &, isa::Engine);
+absl::StatusOr<Step> decode(Core &, const isa::LibraryDet &, isa::Engine);
 
 absl::StatusOr<Step> decode(Core &, const isa::DmaCopy &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::DmaGather &, isa::Engine);

@@ -34,6 +34,10 @@ struct Buffer {
   /// Inputs and outputs only: the element type that the caller sees (an int64 input is I32 on the device; the
   /// runtime converts, and refuses values that do not fit).
   isa::DType hostDtype = isa::DType::F32;
+  /// Outputs of which the run decides how much is valid: the output that holds, as one int32, how many elements of
+  /// dimension `countDim`. -1: all of it is valid.
+  int32_t countBuffer = -1;
+  uint32_t countDim = 0;
 };
 
 /// Where an instruction comes from.
@@ -92,6 +96,14 @@ struct Executable {
   /// Facts for reports: compiler version, options, `model_macs`, `weight_bytes`, ...
   std::map<std::string, std::string> build;
   std::string ir; ///< optional: textual IR of a stage, for inspection; never read by the runtime
+
+  /// Whether a buffer is the count of an output: it is none of the model's outputs itself.
+  bool isCount(uint32_t buffer) const {
+    for (const Buffer &other : buffers)
+      if (other.countBuffer >= 0 && static_cast<uint32_t>(other.countBuffer) == buffer)
+        return true;
+    return false;
+  }
 };
 
 } // namespace trn::exe

@@ -11,7 +11,7 @@
 namespace trn::exe::format {
 
 /// The version of the format. A reader refuses a major version that is not its own, and reads every minor version.
-constexpr uint16_t kMajor = 1, kMinor = 1;
+constexpr uint16_t kMajor = 1, kMinor = 2;
 
 /// Features that a reader must know to run the file (a set bit that it does not know is an error).
 enum RequiredFeature : uint64_t { kKnownRequired = 0 };
@@ -73,8 +73,10 @@ struct BufferRecord {
   uint32_t name; ///< in `.trnx.strings`
   uint64_t bytes;
   int64_t shape[kMaxRank];
+  uint32_t count;    ///< 1 + the output that says how much is valid; 0: all of it (since 1.2)
+  uint32_t countDim; ///< of which dimension
 };
-static_assert(sizeof(BufferRecord) == 80);
+static_assert(sizeof(BufferRecord) == 88);
 
 /// `.trnx.wtab`: where the bytes of a weight lie.
 struct WeightRecord {

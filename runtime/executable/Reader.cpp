@@ -176,7 +176,7 @@ absl::Status Reader::readStringsAndTables() {
   struct {
     Section section;
     uint32_t minimum;
-  } tables[] = {{kPrograms, sizeof(ProgramRecord)}, {kRings, sizeof(RingRecord)},        {kBuffers, sizeof(BufferRecord)},
+  } tables[] = {{kPrograms, sizeof(ProgramRecord)}, {kRings, sizeof(RingRecord)},        {kBuffers, offsetof(BufferRecord, count)},
                 {kWeightTable, sizeof(WeightRecord)}, {kIo, sizeof(IoRecord)},           {kBuild, sizeof(BuildRecord)},
                 {kDebugMap, sizeof(DebugRecord)}};
   for (const auto &table : tables)
@@ -218,6 +218,11 @@ absl::Status Reader::readBuffers() {
     buffer.hostDtype = static_cast<isa::DType>(entry.hostDtype);
     buffer.bytes = entry.bytes;
     buffer.shape.assign(entry.shape, entry.shape + entry.rank);
+    if (entry.count > tables_[kBuffers].second)
+      return bad(absl::StrCat("buffer '", *name, "' is counted by buffer ", entry.count - 1, " of ",
+                              tables_[kBuffers].second));
+    buffer.countBuffer = static_cast<int32_t>(entry.count) - 1;
+    buffer.countDim = entry.countDim;
     out_->buffers.push_back(std::move(buffer));
   }
   std::vector<bool> placed(out_->buffers.size());

@@ -57,6 +57,17 @@ private:
         problem(absl::StrCat("buffer '", buffer.name, "': expected ", bytes, " bytes for [",
                              absl::StrJoin(buffer.shape, ", "), "] of ", isa::name(buffer.dtype), " but got ",
                              buffer.bytes));
+      if (buffer.countBuffer >= 0) {
+        const Buffer *count = static_cast<size_t>(buffer.countBuffer) < exe_.buffers.size()
+                                  ? &exe_.buffers[static_cast<size_t>(buffer.countBuffer)]
+                                  : nullptr;
+        if (buffer.kind != BufferKind::Output || buffer.countDim >= buffer.shape.size() || !count ||
+            count->kind != BufferKind::Output || count->dtype != isa::DType::I32 || count->bytes != 4 ||
+            count->countBuffer >= 0)
+          problem(absl::StrCat("buffer '", buffer.name, "': expected a count of a dimension of an output in another ",
+                               "output of one int32, but got dimension ", buffer.countDim, " and buffer ",
+                               buffer.countBuffer));
+      }
       if (buffer.kind == BufferKind::Weight &&
           (buffer.weightOffset > exe_.weights.bytes || buffer.bytes > exe_.weights.bytes - buffer.weightOffset))
         problem(absl::StrCat("weight '", buffer.name, "' lies outside the ", exe_.weights.bytes, " bytes of weights"));

@@ -142,13 +142,15 @@ void addTables(const Executable &executable, Image &image) {
     record.name = strings(buffer.name);
     record.bytes = buffer.bytes;
     std::copy(buffer.shape.begin(), buffer.shape.end(), record.shape);
+    record.count = static_cast<uint32_t>(buffer.countBuffer + 1);
+    record.countDim = buffer.countDim;
     buffers.add(record);
     if (buffer.kind == BufferKind::Weight)
       weights.add(WeightRecord{i, 0, buffer.weightOffset, buffer.bytes});
   }
   for (uint32_t direction : {0u, 1u})
     for (uint32_t i = 0; i < executable.buffers.size(); ++i)
-      if (executable.buffers[i].kind == (direction ? BufferKind::Output : BufferKind::Input))
+      if (executable.buffers[i].kind == (direction ? BufferKind::Output : BufferKind::Input) && !executable.isCount(i))
         io.add(IoRecord{i, direction});
   for (const auto &[key, value] : executable.build)
     build.add(BuildRecord{strings(key), strings(value)});

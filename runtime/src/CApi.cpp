@@ -76,7 +76,7 @@ trn_status finishLoad(absl::StatusOr<std::shared_ptr<const exe::Executable>> loa
     exe::BufferKind kind = (*loaded)->buffers[i].kind;
     if (kind == exe::BufferKind::Input)
       handle->inputs.push_back(i);
-    else if (kind == exe::BufferKind::Output)
+    else if (kind == exe::BufferKind::Output && !(*loaded)->isCount(i))
       handle->outputs.push_back(i);
   }
   *executable = handle;
@@ -179,6 +179,17 @@ trn_status trn_instance_write_input(trn_instance *instance, size_t index, const 
 }
 trn_status trn_instance_execute(trn_instance *instance, trn_error **error) {
   return finish(instance->session->execute(), error);
+}
+trn_status trn_instance_output_shape(const trn_instance *instance, size_t index, int64_t *shape, size_t rank,
+                                     trn_error **error) {
+  if (index >= instance->session->outputs().size())
+    return fail(TRN_INVALID_ARGUMENT,
+                absl::StrCat("expected an output below ", instance->session->outputs().size(), " but got ", index), error);
+  std::vector<int64_t> dims = instance->session->outputShape(index);
+  if (rank != dims.size())
+    return fail(TRN_INVALID_ARGUMENT, absl::StrCat("expected room for ", dims.size(), " dimensions but got ", rank), error);
+  std::copy(dims.begin(), dims.end(), shape);
+  return TRN_OK;
 }
 trn_status trn_instance_read_output(trn_instance *instance, size_t index, void *data, size_t bytes,
                                     trn_error **error) {

@@ -6,6 +6,7 @@
 #include "runtime/emulator/Functional.h"
 #include "runtime/src/HostTypes.h"
 #include <mutex>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -39,6 +40,7 @@ public:
   absl::Status start();
   absl::Status writeInput(size_t i, absl::Span<const uint8_t> data) override;
   absl::Status execute() override;
+  std::vector<int64_t> outputShape(size_t i) const override;
   absl::Status readOutput(size_t i, absl::Span<uint8_t> data) const override;
   void cancel() override { cancelled_ = true; }
 
@@ -120,18 +122,43 @@ absl::Status EmulatedSession::execute() {
   return plan_->run(bound_, limits).status();
 }
 
+std::vector<int64_t> EmulatedSession::outputShape(size_t i) const {
+  const exe::Buffer &of = buffer(outputs_[i]);
+  std::vector<int64_t> shape = of.shape;
+  if (of.countBuffer < 0)
+    return shape;
+  int32_t count = 0;
+  std::memcpy(&count, bound_[static_cast<size_t>(of.countBuffer)].data, sizeof count);
+  shape[of.countDim] = std::clamp<int64_t>(count, 0, shape[of.countDim]);
+  return shape;
+}
+
 absl::Status EmulatedSession::readOutput(size_t i, absl::Span<uint8_t> data) const {
   if (absl::Status status = checkIndex(i, outputs_.size(), "output"); !status.ok())
     return status;
   const exe::Buffer &from = buffer(outputs_[i]);
-  if (data.size() != hostBytes(outputs_[i]))
-    return absl::InvalidArgumentError(
-        absl::StrCat("output '", from.name, "': expected ", hostBytes(outputs_[i]), " bytes but got ", data.size()));
   std::unique_lock<std::mutex> lock(running_, std::try_to_lock);
   if (!lock)
     return absl::AbortedError("the instance is executing");
-  uint64_t elements = from.bytes / isa::byteSize(from.dtype);
-  return toHost(bound_[outputs_[i]].data, from.dtype, data.data(), from.hostDtype, elements,
+  if (data.size() != outputBytes(i))
+    return absl::InvalidArgumentError(
+        absl::StrCat("output '", from.name, "': expected ", outputBytes(i), " bytes but got ", data.size()));
+  uint64_t elements = data.size() / isa::byteSize(from.hostDtype);
+  const uint8_t *valid = bound_[outputs_[i]].data;
+  std::vector<uint8_t> packed;
+  if (elements * isa::byteSize(from.dtype) != from.bytes && elements > 0) {
+    // What is valid of each row, side by side.
+    std::vector<int64_t> shape = outputShape(i);
+    uint64_t row = isa::byteSize(from.dtype), rows = 1;
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      (dim < from.countDim ? rows : row) *= static_cast<uint64_t>(dim == from.countDim ? 1 : shape[dim]);
+    uint64_t kept = row * static_cast<uint64_t>(shape[from.countDim]);
+    uint64_t step = row * static_cast<uint64_t>(from.shape[from.countDim]);
+    for (uint64_t at = 0; at < rows; ++at)
+      packed.insert(packed.end(), valid + at * step, valid + at * step + kept);
+    valid = packed.data();
+  }
+  return toHost(valid, from.dtype, data.data(), from.hostDtype, elements,
                 absl::StrCat("output ", from.name));
 }
 
@@ -141,7 +168,7 @@ Session::Session(std::shared_ptr<const exe::Executable> executable) : executable
   for (uint32_t i = 0; i < executable_->buffers.size(); ++i) {
     if (executable_->buffers[i].kind == exe::BufferKind::Input)
       inputs_.push_back(i);
-    else if (executable_->buffers[i].kind == exe::BufferKind::Output)
+    else if (executable_->buffers[i].kind == exe::BufferKind::Output && !executable_->isCount(i))
       outputs_.push_back(i);
   }
 }
@@ -149,6 +176,13 @@ Session::Session(std::shared_ptr<const exe::Executable> executable) : executable
 uint64_t Session::hostBytes(uint32_t index) const {
   const exe::Buffer &which = buffer(index);
   return which.bytes / isa::byteSize(which.dtype) * isa::byteSize(which.hostDtype);
+}
+
+uint64_t Session::outputBytes(size_t i) const {
+  uint64_t bytes = isa::byteSize(buffer(outputs_[i]).hostDtype);
+  for (int64_t dim : outputShape(i))
+    bytes *= static_cast<uint64_t>(dim);
+  return bytes;
 }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::create(std::shared_ptr<const exe::Executable> executable,

@@ -35,14 +35,18 @@ public:
   absl::Span<const uint32_t> inputs() const { return inputs_; }
   absl::Span<const uint32_t> outputs() const { return outputs_; }
   const exe::Buffer &buffer(uint32_t index) const { return executable_->buffers[index]; }
-  /// Size in bytes of the host's tensor of an input or output.
+  /// Size in bytes of the host's tensor of an input or output; of an output whose size the run decides, the largest.
   uint64_t hostBytes(uint32_t index) const;
 
   /// Copies a whole host tensor into input `i` (0-based among the inputs). InvalidArgument on a wrong size or value.
   virtual absl::Status writeInput(size_t i, absl::Span<const uint8_t> data) = 0;
   /// Runs the program once. FailedPrecondition when an input was never written; Aborted when another execution runs.
   virtual absl::Status execute() = 0;
-  /// Copies output `i` out as the host sees it. Aborted while an execution runs, as for writeInput.
+  /// The shape of output `i` after the last execution: that of its buffer, unless the run decides how much is valid.
+  virtual std::vector<int64_t> outputShape(size_t i) const = 0;
+  /// Size in bytes of a host tensor of that shape.
+  uint64_t outputBytes(size_t i) const;
+  /// Copies output `i`, of outputBytes, out as the host sees it. Aborted while an execution runs, as for writeInput.
   virtual absl::Status readOutput(size_t i, absl::Span<uint8_t> data) const = 0;
   /// Asks a running execution to stop; it returns Cancelled.
   virtual void cancel() = 0;

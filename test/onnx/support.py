@@ -52,8 +52,8 @@ def operator_table(results, trnc):
             tests[operator].append(row)
             if row[1] == "pass":
                 types[operator] |= operand_types(case)
-    lines = ["| operator | versions | passed of its tests: as is, bound | types in passed tests | limits, or why refused |",
-             "|---|---|---:|---|---|"]
+    lines = ["| operator | versions | passed of its tests: as is, bound | types in passed tests | library kernel | limits, or why refused |",
+             "|---|---|---:|---|---|---|"]
     known = {(record["domain"], record["name"]) for record in records}
     unknown = [{"domain": d, "name": n, "since": [], "reason": "not known to this compiler"} for d, n in set(tests) - known]
     for record in sorted([*records, *unknown], key=lambda record: (record["domain"], record["name"])):
@@ -62,7 +62,7 @@ def operator_table(results, trnc):
         name = record["name"] if record["domain"] == "ai.onnx" else f"{record['domain']}.{record['name']}"
         passed = f"{sum(r[0] == 'pass' for r in rows)}, {sum(r[1] == 'pass' for r in rows)} of {len(rows)}" if rows else "none"
         text = f"refused: {record['reason']}" if "reason" in record else record.get("limits", "")
-        lines.append(f"| {name} | {' '.join(map(str, record['since']))} | {passed} | {' '.join(sorted(types[key]))} | {text} |")
+        lines.append(f"| {name} | {' '.join(map(str, record['since']))} | {passed} | {' '.join(sorted(types[key]))} | {record.get('library_kernel', '')} | {text} |")
     return lines
 
 
@@ -76,5 +76,6 @@ def page(trnc):
         "atol 1e-7, shapes and types exactly. *Bound*: inputs that determine operands such as `axes` or `shape` are given at compile",
         "time, with the values of the test. `own` are cases of this project (`test/onnx/own.py`).", "",
         *count_table(results), "", "## Operators", "",
-        "A test counts for every operator in its model.", "", *operator_table(results, trnc), "",
+        "A test counts for every operator in its model. *Library kernel*: the program of the GpSimd cores that computes the operator;",
+        "every other one is compiled code, and a call of `library_loops` where elements are doubles.", "", *operator_table(results, trnc), "",
         "## What does not pass, by reason", "", *reason_table(results)]) + "\n"

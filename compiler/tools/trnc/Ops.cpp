@@ -21,6 +21,8 @@ static llvm::json::Value json(const onnx::OpRecord &record) {
                             {"domain", record.domain.empty() ? "ai.onnx" : record.domain.str()},
                             {"supported", !record.refused()},
                             {"since", std::move(since)}};
+  if (!record.library.empty())
+    object["library_kernel"] = record.library;
   if (!record.limits.empty())
     object["limits"] = record.limits;
   // Positions of the operands whose values have to be known while compiling.

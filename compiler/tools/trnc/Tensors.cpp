@@ -127,8 +127,8 @@ std::vector<std::string> setInputs(rt::Session &session, const std::vector<Named
 absl::StatusOr<HostTensor> outputTensor(const rt::Session &session, size_t i) {
   uint32_t index = session.outputs()[i];
   const exe::Buffer &buffer = session.buffer(index);
-  HostTensor tensor{buffer.name, rt::hostType(buffer.hostDtype), buffer.shape, {}};
-  tensor.bytes.resize(session.hostBytes(index));
+  HostTensor tensor{buffer.name, rt::hostType(buffer.hostDtype), session.outputShape(i), {}};
+  tensor.bytes.resize(session.outputBytes(i));
   if (absl::Status status = session.readOutput(i, absl::MakeSpan(tensor.bytes)); !status.ok())
     return status;
   return tensor;

@@ -123,6 +123,13 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   string floatScalar = "";
   string intScalar = "";
   string uintScalar = intScalar;
+  /// Whether the run decides how many elements of its results are valid: they have their largest size, and a count.
+  bit makesCounts = 0;
+  /// How such a tensor is taken as an operand (passes/Tensor/CountedResults.cpp): "elementwise", "transpose", "reshape",
+  /// "gather" (as the indices). Empty: not at all.
+  string counted = "";
+  /// The library kernel that computes it, whatever its types; others call one for floats of 64 bits only.
+  string library = "";
   /// What of the operator is not supported, for the support table. Empty: nothing.
   string limits = "";
 }

@@ -28,4 +28,12 @@ def ONNX_EinsumOp : ONNX_Op<"Einsum", [12], "einsum"> {
   let limits = "no ellipsis, no repeated letter inside one term";
 }
 
+/// A library kernel: elimination chooses its pivots by data.
+def ONNX_DetOp : ONNX_Op<"Det", [11, 22], "det"> {
+  let arguments = (ins ONNX_FloatTensor:$x);
+  let results = (outs ONNX_FloatTensor:$y);
+  let library = "library_det";
+  let limits = "float and double";
+}
+
 #endif

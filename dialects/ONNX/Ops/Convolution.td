@@ -65,4 +65,14 @@ class ONNX_GlobalPool<string onnxName> : ONNX_Op<onnxName, [1, 22], "globalPool"
 def ONNX_GlobalAveragePoolOp : ONNX_GlobalPool<"GlobalAveragePool">;
 def ONNX_GlobalMaxPoolOp : ONNX_GlobalPool<"GlobalMaxPool">;
 
+/// Decomposed: a scatter of the maxima to where they were.
+def ONNX_MaxUnpoolOp : ONNX_Op<"MaxUnpool", [9, 11, 22], "maxUnpool"> {
+  let arguments = (ins ONNX_FloatTensor:$x, ONNX_I64Tensor:$indices, Optional<ONNX_I64Tensor>:$output_shape_operand,
+                       DenseI64ArrayAttr:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$strides,
+                       OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$output_shape);
+  let results = (outs ONNX_FloatTensor:$y);
+  let canonical = ["output_shape"];
+  let moves = [Move<"output_shape_operand", "output_shape">];
+}
+
 #endif

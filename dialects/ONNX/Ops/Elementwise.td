@@ -17,6 +17,7 @@ class ONNX_Compare<string onnxName, list<int> since, string floatOp, string intO
   let floatScalar = floatOp;
   let intScalar = intOp;
   let uintScalar = uintOp;
+  let counted = "elementwise";
 }
 
 class ONNX_Variadic<string onnxName, list<int> since, string floatOp = "", string intOp = "", string uintOp = intOp>
@@ -27,6 +28,7 @@ class ONNX_Variadic<string onnxName, list<int> since, string floatOp = "", strin
   let floatScalar = floatOp;
   let intScalar = intOp;
   let uintScalar = uintOp;
+  let counted = "elementwise";
 }
 
 // Unary, one scalar operation each.
@@ -118,6 +120,7 @@ def ONNX_CastOp : ONNX_Op<"Cast", [1, 6, 9, 13, 19, 21, 23, 24, 25], "convertTo"
   let legacy = [Legacy<"to", "STRING", 6>];
   let upgrades = [Upgrade<6, "castToNamedType">];
   let limits = "no strings, no complex numbers";
+  let counted = "elementwise";
 }
 /// The bits as elements of another type of the same size.
 def ONNX_BitCastOp : ONNX_Op<"BitCast", [26], "bitCast"> {

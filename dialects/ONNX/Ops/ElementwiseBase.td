@@ -16,6 +16,7 @@ class ONNX_Unary<string onnxName, list<int> since, string floatOp = "", string i
   let floatScalar = floatOp;
   let intScalar = intOp;
   let uintScalar = uintOp;
+  let counted = "elementwise";
   let legacy = [ONNX_ConsumedInputs];
 }
 
@@ -28,6 +29,7 @@ class ONNX_Binary<string onnxName, list<int> since, string floatOp = "", string 
   let floatScalar = floatOp;
   let intScalar = intOp;
   let uintScalar = uintOp;
+  let counted = "elementwise";
   let legacy = ONNX_BroadcastAttributes;
   let upgrades = [Upgrade<7, "broadcastByAttribute">];
 }

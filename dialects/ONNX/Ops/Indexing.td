@@ -1,6 +1,6 @@
 //===- Indexing.td - ONNX operators that read or write by index -----------===//
 //
-// Owns gathers, scatters, OneHot, TopK and EyeLike. Operators whose result size depends on data are refused.
+// Owns gathers, scatters, OneHot, TopK and EyeLike, and the operators whose result size depends on data.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_INDEXING
@@ -11,6 +11,7 @@ include "dialects/ONNX/Ops/Base.td"
 def ONNX_GatherOp : ONNX_Op<"Gather", [1, 11, 13], "gather"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs ONNX_Tensor:$y);
+  let counted = "gather";
 }
 def ONNX_GatherElementsOp : ONNX_Op<"GatherElements", [11, 13], "gatherElements"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
@@ -61,6 +62,42 @@ def ONNX_TopKOp : ONNX_Op<"TopK", [1, 10, 11, 24], "topK"> {
 def ONNX_EyeLikeOp : ONNX_Op<"EyeLike", [9, 22], "eyeLike"> {
   let arguments = (ins ONNX_Tensor:$x, OptionalAttr<TypeAttr>:$dtype, DefaultValuedAttr<I64Attr, "0">:$k);
   let results = (outs ONNX_Tensor:$y);
+}
+
+//===----------------------------------------------------------------------===//
+// Results whose size depends on data: of the largest size, with a count
+//===----------------------------------------------------------------------===//
+
+def ONNX_NonZeroOp : ONNX_Op<"NonZero", [9, 13], "nonZero"> {
+  let arguments = (ins ONNX_Tensor:$x);
+  let results = (outs ONNX_I64Tensor:$y);
+  let makesCounts = 1;
+  let library = "library_nonzero";
+}
+/// Decomposed: a gather by the positions where the condition holds.
+def ONNX_CompressOp : ONNX_Op<"Compress", [9, 11], "compress"> {
+  let arguments = (ins ONNX_Tensor:$x, ONNX_BoolTensor:$condition, OptionalAttr<I64Attr>:$axis);
+  let results = (outs ONNX_Tensor:$y);
+  let makesCounts = 1;
+  let library = "library_nonzero";
+}
+def ONNX_UniqueOp : ONNX_Op<"Unique", [11], "unique", [AttrSizedResultSegments]> {
+  let arguments = (ins ONNX_Tensor:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedAttr<BoolAttr, "true">:$sorted);
+  let results = (outs ONNX_Tensor:$y, Optional<ONNX_I64Tensor>:$indices, Optional<ONNX_I64Tensor>:$inverse,
+                      Optional<ONNX_I64Tensor>:$counts);
+  let makesCounts = 1;
+  let library = "library_unique";
+}
+def ONNX_NonMaxSuppressionOp
+    : ONNX_Op<"NonMaxSuppression", [10, 11], "nonMaxSuppression", [AttrSizedOperandSegments]> {
+  let arguments = (ins ONNX_FloatTensor:$boxes, ONNX_FloatTensor:$scores, Optional<ONNX_I64Tensor>:$limit_operand,
+                       Optional<ONNX_FloatTensor>:$iou_threshold, Optional<ONNX_FloatTensor>:$score_threshold,
+                       OptionalAttr<I64Attr>:$limit, DefaultValuedAttr<I64Attr, "0">:$center_point_box);
+  let results = (outs ONNX_I64Tensor:$selected);
+  let canonical = ["limit"];
+  let moves = [Move<"limit_operand", "limit", 1>];
+  let makesCounts = 1;
+  let library = "library_nms";
 }
 
 #endif

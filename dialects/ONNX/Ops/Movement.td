@@ -18,12 +18,14 @@ def ONNX_ReshapeOp : ONNX_Op<"Reshape", [1, 5, 13, 14, 19, 21, 23, 24, 25], "res
   let attributesFrom = [From<"allowzero", 14>];
   let attributesUntil = [Until<"shape", 5>];
   let legacy = [ONNX_ConsumedInputs];
+  let counted = "reshape";
   let moves = [Move<"shape_operand", "shape">];
 }
 
 def ONNX_TransposeOp : ONNX_Op<"Transpose", [1, 13, 21, 23, 24, 25], "transpose"> {
   let arguments = (ins ONNX_Tensor:$x, OptionalAttr<DenseI64ArrayAttr>:$perm);
   let results = (outs ONNX_Tensor:$y);
+  let counted = "transpose";
 }
 
 def ONNX_ConcatOp : ONNX_Op<"Concat", [1, 4, 11, 13], "concat"> {

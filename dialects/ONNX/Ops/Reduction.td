@@ -49,6 +49,6 @@ class ONNX_Cumulative<string onnxName, list<int> since> : ONNX_Op<onnxName, sinc
   let moves = [Move<"axis_operand", "axis">];
 }
 def ONNX_CumSumOp : ONNX_Cumulative<"CumSum", [11, 14]>;
-def ONNX_CumProdOp : ONNX_Cumulative<"CumProd", [26]> { let limits = "no integers"; }
+def ONNX_CumProdOp : ONNX_Cumulative<"CumProd", [26]>;
 
 #endif

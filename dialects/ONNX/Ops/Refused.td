@@ -8,14 +8,6 @@
 
 include "dialects/ONNX/Ops/Base.td"
 
-class DataDependent<string onnxName, list<int> since>
-    : ONNX_Refused<onnxName, since, "the size of its result depends on data",
-                   "end the model before this node and run the rest on the host">;
-def : DataDependent<"NonMaxSuppression", [10, 11]>;
-def : DataDependent<"NonZero", [9, 13]>;
-def : DataDependent<"Unique", [11]>;
-def : DataDependent<"Compress", [9, 11]>;
-
 class Random<string onnxName, list<int> since>
     : ONNX_Refused<onnxName, since, "its result is random", "make the random tensor an input of the model">;
 def : Random<"RandomNormal", [1, 22]>;

@@ -68,4 +68,13 @@ def ONNX_ReverseSequenceOp : ONNX_Op<"ReverseSequence", [10], "sameAsFirst"> {
   let results = (outs ONNX_Tensor:$y);
 }
 
+/// Folded: all of its operands are known while compiling.
+def ONNX_MelWeightMatrixOp : ONNX_Op<"MelWeightMatrix", [17], "melWeightMatrix"> {
+  let arguments = (ins ONNX_IndexTensor:$num_mel_bins, ONNX_IndexTensor:$dft_length, ONNX_IndexTensor:$sample_rate,
+                       ONNX_FloatTensor:$lower_edge_hertz, ONNX_FloatTensor:$upper_edge_hertz,
+                       OptionalAttr<TypeAttr>:$output_datatype);
+  let results = (outs ONNX_NumTensor:$y);
+  let shapeOperands = ["num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"];
+}
+
 #endif

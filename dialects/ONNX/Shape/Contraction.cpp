@@ -139,3 +139,13 @@ LogicalResult shape::einsum(Inference &in) {
   }
   return in.result(op.getY(), in.element(op.getInputs().front()), result);
 }
+
+LogicalResult shape::det(Inference &in) {
+  auto op = cast<DetOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  if (!x)
+    return in.result(op.getY(), in.element(op.getX()), std::nullopt);
+  if (x->size() < 2 || (isStatic(x->back()) && isStatic((*x)[x->size() - 2]) && x->back() != (*x)[x->size() - 2]))
+    return in.fail("expected square matrices but got " + printSizes(*x));
+  return in.result(op.getY(), in.element(op.getX()), Sizes(x->begin(), x->end() - 2));
+}

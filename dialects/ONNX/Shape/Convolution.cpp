@@ -272,6 +272,33 @@ LogicalResult shape::pool(Inference &in) {
   return windowResult(in, op->getResult(0), element, lead, *window, spatial, ceilMode);
 }
 
+LogicalResult shape::maxUnpool(Inference &in) {
+  auto op = cast<MaxUnpoolOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  size_t rank = op.getKernelShape().size();
+  if (x && x->size() != rank + 2)
+    return in.fail("expected an input of rank " + Twine(rank + 2) + " but got " + printSizes(*x));
+  FailureOr<Sizes> strides = listOr(in, "strides", rank, 1, 1), pads = listOr(in, "pads", 2 * rank, 0, 0);
+  if (failed(strides) || failed(pads))
+    return failure();
+  in.set("strides", ArrayRef<int64_t>(*strides));
+  in.set("pads", ArrayRef<int64_t>(*pads));
+  if (!x)
+    return in.result(op.getY(), in.element(op.getX()), std::nullopt);
+  Sizes result(*x);
+  for (size_t i = 0; i < rank; ++i)
+    if (isStatic(result[i + 2]))
+      result[i + 2] = (result[i + 2] - 1) * (*strides)[i] + op.getKernelShape()[i] - (*pads)[i] - (*pads)[rank + i];
+  if (op.getOutputShape()) {
+    if (op.getOutputShape()->size() != rank + 2)
+      return in.fail("expected " + Twine(rank + 2) + " entries in the output shape");
+    result.assign(op.getOutputShape()->begin(), op.getOutputShape()->end());
+  } else if (op.getOutputShapeOperand()) {
+    result.assign(rank + 2, kDynamic);
+  }
+  return in.result(op.getY(), in.element(op.getX()), result);
+}
+
 LogicalResult shape::globalPool(Inference &in) {
   Value x = in.operation()->getOperand(0);
   std::optional<Sizes> sizes = in.sizes(x);

@@ -112,3 +112,9 @@ LogicalResult shape::col2im(Inference &in) {
   result.append(op.getImageShape()->begin(), op.getImageShape()->end());
   return in.result(op.getY(), element, result);
 }
+
+LogicalResult shape::melWeightMatrix(Inference &in) {
+  auto op = cast<MelWeightMatrixOp>(in.operation());
+  Type element = op.getOutputDatatype().value_or(Float32Type::get(op.getContext()));
+  return in.result(op.getY(), element, Sizes{kDynamic, kDynamic});
+}

@@ -190,6 +190,19 @@ inline int64_t libraryTime(const DeviceInfo &device, int64_t bytes, int64_t work
   return device.libraryStart + atRate(bytes, device.libraryBytesPerCycle) + atRate(work, device.libraryLanes);
 }
 
+/// All elements side by side in one row, as library kernels take them.
+inline bool isOneRow(const AP &ap) { return ap.partitions == 1 && ap.contiguous(); }
+/// The product of extents; -1 when one is negative or it has more than 40 bits.
+inline int64_t productOf(const std::vector<int32_t> &extents) {
+  int64_t product = 1;
+  for (int32_t extent : extents) {
+    if (extent < 0 || (extent > 0 && product > (int64_t(1) << 40) / extent))
+      return -1;
+    product *= extent;
+  }
+  return product;
+}
+
 /// The sources that a library_loops has, in order; those after a missing one are left out.
 inline std::vector<const AP *> sourcesOf(const LibraryLoops &x) {
   std::vector<const AP *> sources;

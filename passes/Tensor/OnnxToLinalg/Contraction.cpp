@@ -111,10 +111,22 @@ static FailureOr<Value> lowerEinsum(onnx::EinsumOp op, LinalgBuilder &b) {
                   Reduction::Sum, itself);
 }
 
+static FailureOr<Value> lowerDet(onnx::DetOp op, LinalgBuilder &b) {
+  Type element = elementTypeOf(op.getX());
+  if (!element.isF32() && !element.isF64())
+    return op.emitOpError("expected elements of float32 or float64 but got ") << element;
+  int64_t size = shapeOf(op.getX()).back(), elements = tensorType(op.getX()).getNumElements();
+  Value matrices = b.reshape(op.getX(), {elements});
+  Value results = b.kernel("library_det", {matrices}, {RankedTensorType::get({elements / (size * size)}, element)},
+                           b.getNamedAttr("size", b.getI32IntegerAttr(int32_t(size))))[0];
+  return b.reshape(results, shapeOf(op.getY()));
+}
+
 void addContractionLowerings(LoweringTable &table) {
   table.add(lowerMatMul);
   table.add(lowerGemm);
   table.add(lowerEinsum);
+  table.add(lowerDet);
 }
 
 } // namespace trn

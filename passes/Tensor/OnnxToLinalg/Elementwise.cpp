@@ -293,11 +293,24 @@ static FailureOr<Value> lowerBitShift(onnx::BitShiftOp op, LinalgBuilder &b) {
 static FailureOr<Value> lowerBitCast(onnx::BitCastOp op, LinalgBuilder &b) {
   Type from = elementTypeOf(op.getX()), to = elementTypeOf(op.getY());
   bool integers = from.isInteger() && to.isInteger() && !to.isInteger(1);
-  if (integers && !from.isInteger(1) && from.isUnsignedInteger() != to.isUnsignedInteger())
+  bool changesSign = integers && !from.isInteger(1) && from.isUnsignedInteger() != to.isUnsignedInteger();
+  unsigned width = from.getIntOrFloatBitWidth();
+  if (changesSign && width > 16)
     return op.emitOpError("reading ") << from << " as " << to << " is not supported";
-  if (!integers && (from.getIntOrFloatBitWidth() != 32 || to.getIntOrFloatBitWidth() != 32))
+  if (!integers && (width != 32 || to.getIntOrFloatBitWidth() != 32))
     return op.emitOpError("expected types of 32 bits, or integers, but got ") << from << " and " << to;
   return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {
+    if (changesSign) {
+      // Numbers that both types have are themselves; the others are one round of the type away.
+      Type i32 = b.getI32Type();
+      Value x = convertScalar(b, e[0], from, i32);
+      double edge = from.isUnsignedInteger() ? double(int64_t(1) << (width - 1)) : 0;
+      auto beyond = from.isUnsignedInteger() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt;
+      double round = double(int64_t(1) << width) * (from.isUnsignedInteger() ? -1 : 1);
+      Value moved = arith::AddIOp::create(b, x, scalarConstant(b, i32, round));
+      Value isBeyond = arith::CmpIOp::create(b, beyond, x, scalarConstant(b, i32, edge));
+      return convertScalar(b, arith::SelectOp::create(b, isBeyond, moved, x), i32, to);
+    }
     // A boolean is a byte of 0 or 1.
     if (integers)
       return convertScalar(b, e[0], from, to);

@@ -2,6 +2,7 @@
 #include "passes/Tensor/OnnxToLinalg/LinalgBuilder.h"
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -107,7 +108,7 @@ static Value convertFloat(ImplicitLocOpBuilder &b, Value value, FloatType to) {
 
 static Value convertToBool(ImplicitLocOpBuilder &b, Value value) {
   Value zero = scalarConstant(b, value.getType(), 0);
-  if (isa<FloatType>(value.getType()))
+  if (llvm::isa<FloatType>(value.getType()))
     return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, value, zero);
   return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);
 }
@@ -117,9 +118,9 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
     return value;
   bool fromUnsigned = from.isUnsignedInteger() || from.isInteger(1);
   Type target = signless(to);
-  if (isa<FloatType>(to) && isSmall(to) && !isa<FloatType>(from))
+  if (llvm::isa<FloatType>(to) && isSmall(to) && !llvm::isa<FloatType>(from))
     return convertFloat(b, convertScalar(b, value, from, b.getF32Type()), cast<FloatType>(to));
-  if (isa<FloatType>(from) && isSmall(from) && !isa<FloatType>(to))
+  if (llvm::isa<FloatType>(from) && isSmall(from) && !llvm::isa<FloatType>(to))
     return convertScalar(b, convertFloat(b, value, b.getF32Type()), b.getF32Type(), to);
   if (to.isInteger() && to.getIntOrFloatBitWidth() < 8 && !to.isInteger(1)) {
     // Wraps around, as the narrowing of wider integers does.
@@ -137,13 +138,13 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
   if (to.isInteger(1))
     return convertToBool(b, value);
   if (auto real = dyn_cast<FloatType>(to)) {
-    if (isa<FloatType>(from))
+    if (llvm::isa<FloatType>(from))
       return convertFloat(b, value, real);
     if (fromUnsigned)
       return arith::UIToFPOp::create(b, real, value);
     return arith::SIToFPOp::create(b, real, value);
   }
-  if (isa<FloatType>(from)) {
+  if (llvm::isa<FloatType>(from)) {
     if (to.isUnsignedInteger())
       return arith::FPToUIOp::create(b, target, value);
     return arith::FPToSIOp::create(b, target, value);
@@ -159,7 +160,7 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
 }
 
 Value isExtreme(ImplicitLocOpBuilder &b, Value element, Value extreme) {
-  if (!isa<FloatType>(element.getType()))
+  if (!llvm::isa<FloatType>(element.getType()))
     return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, element, extreme);
   // Where there is a NaN, the extreme is NaN and only NaNs are.
   Value equal = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, element, extreme);
@@ -192,6 +193,15 @@ Value LinalgBuilder::weight(RankedTensorType type, ArrayRef<float> values) {
 
 Value LinalgBuilder::weight(ArrayRef<int64_t> shape, ArrayRef<int32_t> values) {
   return onnx::WeightOp::create(*this, elements(RankedTensorType::get(shape, getI32Type()), values));
+}
+
+SmallVector<Value> LinalgBuilder::kernel(StringRef name, ArrayRef<Value> inputs, ArrayRef<Type> types,
+                                         ArrayRef<NamedAttribute> parameters) {
+  SmallVector<Value> outputs;
+  for (Type type : types)
+    outputs.push_back(empty(cast<RankedTensorType>(type).getShape(), cast<RankedTensorType>(type).getElementType()));
+  auto op = ir::KernelOp::create(*this, TypeRange(types), getStringAttr(name), inputs, outputs, getDictionaryAttr(parameters));
+  return llvm::to_vector_of<Value>(op.getResults());
 }
 
 Value LinalgBuilder::positions(int64_t size) {
@@ -264,7 +274,7 @@ Value LinalgBuilder::mapLike(Value input, ScalarBody body) {
 }
 
 static Value combine(ImplicitLocOpBuilder &b, Reduction kind, Value accumulator, Value value, bool isUnsigned) {
-  bool isFloat = isa<FloatType>(value.getType());
+  bool isFloat = llvm::isa<FloatType>(value.getType());
   switch (kind) {
   case Reduction::Sum:
     return isFloat ? arith::AddFOp::create(b, accumulator, value).getResult()
@@ -300,7 +310,7 @@ static Value identityOf(ImplicitLocOpBuilder &b, Reduction kind, Type type, bool
   llvm_unreachable("all reductions handled");
 }
 
-static bool isHalf(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
+static bool isHalf(Type type) { return llvm::isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
 
 Value LinalgBuilder::reduce(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> iterators,
                             ArrayRef<int64_t> shape, Type element, Reduction kind, ScalarBody body,
@@ -370,7 +380,7 @@ Value LinalgBuilder::contract(Value lhs, AffineMap lhsMap, Value rhs, AffineMap 
   Value result =
       generic({lhs, rhs}, {lhsMap, rhsMap, resultMap}, iterators, init, accumulator,
               [&](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
-                if (isa<FloatType>(element)) {
+                if (llvm::isa<FloatType>(element)) {
                   Value left = convertFloat(b, arguments[0], cast<FloatType>(accumulator));
                   Value right = convertFloat(b, arguments[1], cast<FloatType>(accumulator));
                   return arith::AddFOp::create(b, arguments[2], arith::MulFOp::create(b, left, right));

@@ -41,6 +41,11 @@ public:
   mlir::Value weight(mlir::RankedTensorType type, llvm::ArrayRef<float> values);
   mlir::Value weight(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int32_t> values);
 
+  /// The results, one for each of `types`, of a library kernel (dialects/Trn/ISA/Library.td).
+  llvm::SmallVector<mlir::Value> kernel(llvm::StringRef name, llvm::ArrayRef<mlir::Value> inputs,
+                                        llvm::ArrayRef<mlir::Type> types,
+                                        llvm::ArrayRef<mlir::NamedAttribute> parameters);
+
   /// The numbers 0 to size - 1, as a map over them reads its own position.
   mlir::Value positions(int64_t size);
 
@@ -90,6 +95,14 @@ public:
   /// The map (d0 … d_rank-1) -> these dimensions.
   mlir::AffineMap dims(unsigned rank, llvm::ArrayRef<int64_t> positions);
   mlir::AffineMap identity(unsigned rank) { return getMultiDimIdentityMap(rank); }
+
+  /// How many elements of dimension `dim` of result `result` of the operation are valid: one i32, when the run decides it.
+  struct Count {
+    unsigned result;
+    int64_t dim;
+    mlir::Value count;
+  };
+  llvm::SmallVector<Count> counts;
 
 private:
   mlir::Value generic(mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> maps,

@@ -17,6 +17,7 @@ static const LoweringTable &loweringTable() {
     addMovementLowerings(result);
     addResizeLowerings(result);
     addIndexingLowerings(result);
+    addCountedLowerings(result);
     addQuantizationLowerings(result);
     return result;
   }();
@@ -34,7 +35,8 @@ bool hasLowering(Operation *op) {
   return loweringTable().find(op->getName().getStringRef()) || recordLowering(op).has_value();
 }
 
-FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder) {
+FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder,
+                                          SmallVectorImpl<LinalgBuilder::Count> *counts) {
   if (!isStatic(op->getOperandTypes()) || !isStatic(op->getResultTypes()))
     return op->emitError("expected static shapes but got a dynamic one"), failure();
   LinalgBuilder b(op->getLoc(), builder);
@@ -48,6 +50,8 @@ FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder) {
     return op->emitError("'") << op->getName() << "' has no lowering to linalg", failure();
   if (failed(lowered))
     return failure();
+  if (counts)
+    llvm::append_range(*counts, b.counts);
   for (auto [result, value] : llvm::zip_equal(op->getResults(), results)) {
     (void)result;
     assert((!value || value.getType() == result.getType()) && "a lowering keeps the type");

@@ -12,7 +12,9 @@ namespace trn {
 
 /// Builds the operations that compute `op` at the builder's insertion point, with `op`'s location, and returns its
 /// results. `op` itself stays. Fails after an error at `op`.
-mlir::FailureOr<llvm::SmallVector<mlir::Value>> lowerOnnxOp(mlir::Operation *op, mlir::OpBuilder &builder);
+/// `counts`, if given, receives how much of each result is valid, where the run decides that.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+lowerOnnxOp(mlir::Operation *op, mlir::OpBuilder &builder, llvm::SmallVectorImpl<LinalgBuilder::Count> *counts = nullptr);
 /// True if an operation of the onnx dialect has a lowering (`onnx.weight` has none: it stays).
 bool hasLowering(mlir::Operation *op);
 
@@ -58,6 +60,7 @@ void addNormalizationLowerings(LoweringTable &table);
 void addMovementLowerings(LoweringTable &table);
 void addResizeLowerings(LoweringTable &table);
 void addIndexingLowerings(LoweringTable &table);
+void addCountedLowerings(LoweringTable &table);
 void addQuantizationLowerings(LoweringTable &table);
 
 /// Lowers an operation by the scalar operation that its record names for its element type; null if it names none.

@@ -159,10 +159,9 @@ static Value scan(LinalgBuilder &b, Value x, int64_t axis, bool reverse, bool ex
 static FailureOr<Value> lowerCumProd(onnx::CumProdOp op, LinalgBuilder &b) {
   if (!op.getAxis())
     return op.emitOpError("expected a constant axis but got one computed at run time");
-  if (!isa<FloatType>(elementTypeOf(op.getX())))
-    return op.emitOpError("integer elements are not supported");
   return scan(b, op.getX(), *op.getAxis(), op.getReverse(), op.getExclusive(), 1, [](Builder1 &b, Value x, Value y) -> Value {
-    return arith::MulFOp::create(b, x, y);
+    return isa<FloatType>(x.getType()) ? arith::MulFOp::create(b, x, y).getResult()
+                                       : arith::MulIOp::create(b, x, y).getResult();
   });
 }
 

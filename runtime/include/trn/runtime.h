@@ -49,7 +49,8 @@ TRN_API const char *trn_version(void);
 TRN_API const char *trn_error_message(const trn_error *error);
 TRN_API void trn_error_free(trn_error *error);
 
-/** What a caller sees of one input or output. `shape` has `rank` entries; `bytes` is the size of the host's tensor. */
+/** What a caller sees of one input or output. `shape` has `rank` entries; `bytes` is the size of the host's tensor. Of an
+ *  output whose size the run decides they are the largest: see `trn_instance_output_shape`. */
 typedef struct trn_tensor_info {
   const char *name;
   trn_dtype dtype;
@@ -95,7 +96,10 @@ TRN_API trn_status trn_instance_write_input(trn_instance *instance, size_t index
                                             trn_error **error);
 /** Runs the program once, from reset on-chip memories and semaphores. Every input must have been written once. */
 TRN_API trn_status trn_instance_execute(trn_instance *instance, trn_error **error);
-/** Copies a whole output out. */
+/** The shape of an output after the last execution: `rank` entries, as many as its `trn_tensor_info` has. */
+TRN_API trn_status trn_instance_output_shape(const trn_instance *instance, size_t index, int64_t *shape, size_t rank,
+                                             trn_error **error);
+/** Copies a whole output out; `bytes` are those of its shape after the execution. */
 TRN_API trn_status trn_instance_read_output(trn_instance *instance, size_t index, void *data, size_t bytes,
                                             trn_error **error);
 /** Asks a running execution to stop; callable from any thread. */

@@ -36,3 +36,15 @@ func.func @sinh(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = onnx.Sinh(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: func @counted
+// CHECK: onnx.NonZero(%arg0) : (tensor<3x4xf32>) -> tensor<2x12xi64>
+// CHECK: onnx.Compress(%arg0, %arg1) {axis = 1 : i64} : (tensor<3x4xf32>, tensor<2xi1>) -> tensor<3x2xf32>
+// CHECK: onnx.Det(%arg2) : (tensor<5x2x2xf32>) -> tensor<5xf32>
+func.func @counted(%x: tensor<3x4xf32>, %c: tensor<2xi1>, %m: tensor<5x2x2xf32>)
+    -> (tensor<2x12xi64>, tensor<3x2xf32>, tensor<5xf32>) {
+  %0 = onnx.NonZero(%x) : (tensor<3x4xf32>) -> tensor<2x12xi64>
+  %1 = onnx.Compress(%x, %c) {axis = 1 : i64} : (tensor<3x4xf32>, tensor<2xi1>) -> tensor<3x2xf32>
+  %2 = onnx.Det(%m) : (tensor<5x2x2xf32>) -> tensor<5xf32>
+  return %0, %1, %2 : tensor<2x12xi64>, tensor<3x2xf32>, tensor<5xf32>
+}

@@ -129,6 +129,95 @@ TEST(LibraryLoops, gathersComparesAndSelects) {
   EXPECT_NE(status.message().find("index 8: expected an element below 8"), absl::string_view::npos) << status;
 }
 
+std::vector<int32_t> integers(Machine &machine, const AP &ap) {
+  const int32_t *begin = memory<int32_t>(machine, ap);
+  return std::vector<int32_t>(begin, begin + ap.elements());
+}
+void set(Machine &machine, const AP &ap, const std::vector<float> &values) {
+  std::copy(values.begin(), values.end(), memory<float>(machine, ap));
+}
+
+TEST(LibraryNonzero, givesPositionsByDimension) {
+  Machine machine;
+  isa::LibraryNonzero inst;
+  inst.dims = {2, 3};
+  inst.mask = flat(DType::F32, 0, 6);
+  inst.indices = flat(DType::I32, 1024, 12);
+  inst.count = flat(DType::I32, 2048, 1);
+  set(machine, inst.mask, {0, 2, -0.0f, -1, 0, NAN});
+  ASSERT_TRUE(machine.run(inst, Engine::POOL).ok());
+  EXPECT_EQ(integers(machine, inst.count), std::vector<int32_t>{3});
+  EXPECT_EQ(integers(machine, inst.indices), (std::vector<int32_t>{0, 1, 1, 0, 0, 0, 1, 0, 2, 0, 0, 0}));
+}
+
+TEST(LibraryUnique, ordersRowsOrKeepsTheirOrder) {
+  for (int sorted : {1, 0}) {
+    Machine machine;
+    isa::LibraryUnique inst;
+    inst.items = 5;
+    inst.sorted = sorted;
+    inst.rows = flat(DType::F32, 0, 10);
+    inst.values = flat(DType::F32, 1024, 10);
+    inst.first = flat(DType::I32, 2048, 5);
+    inst.inverse = flat(DType::I32, 3072, 5);
+    inst.counts = flat(DType::I32, 4096, 5);
+    inst.count = flat(DType::I32, 5120, 1);
+    set(machine, inst.rows, {2, 1, 1, 9, 2, 1, 1, 3, 2, 1});
+    ASSERT_TRUE(machine.run(inst, Engine::POOL).ok());
+    EXPECT_EQ(integers(machine, inst.count), std::vector<int32_t>{3});
+    const float *values = memory<float>(machine, inst.values);
+    std::vector<float> got(values, values + 10);
+    if (sorted) {
+      EXPECT_EQ(got, (std::vector<float>{1, 3, 1, 9, 2, 1, 0, 0, 0, 0}));
+      EXPECT_EQ(integers(machine, inst.first), (std::vector<int32_t>{3, 1, 0, 0, 0}));
+      EXPECT_EQ(integers(machine, inst.inverse), (std::vector<int32_t>{2, 1, 2, 0, 2}));
+      EXPECT_EQ(integers(machine, inst.counts), (std::vector<int32_t>{1, 1, 3, 0, 0}));
+    } else {
+      EXPECT_EQ(got, (std::vector<float>{2, 1, 1, 9, 1, 3, 0, 0, 0, 0}));
+      EXPECT_EQ(integers(machine, inst.first), (std::vector<int32_t>{0, 1, 3, 0, 0}));
+      EXPECT_EQ(integers(machine, inst.inverse), (std::vector<int32_t>{0, 1, 0, 2, 0}));
+      EXPECT_EQ(integers(machine, inst.counts), (std::vector<int32_t>{3, 1, 1, 0, 0}));
+    }
+  }
+}
+
+/// Two overlapping boxes and one apart: the lower of the two goes, unless the threshold is their overlap of 1/3.
+TEST(LibraryNms, leavesOutWhatOverlaps) {
+  for (float threshold : {0.3f, 0.34f}) {
+    Machine machine;
+    isa::LibraryNms inst;
+    inst.boxes = 3;
+    inst.boxesIn = flat(DType::F32, 0, 12);
+    inst.scores = flat(DType::F32, 1024, 3);
+    inst.limit = flat(DType::I32, 2048, 1);
+    inst.iouThreshold = flat(DType::F32, 3072, 1);
+    inst.scoreThreshold = flat(DType::F32, 4096, 1);
+    inst.selected = flat(DType::I32, 5120, 9);
+    inst.count = flat(DType::I32, 6144, 1);
+    set(machine, inst.boxesIn, {0, 0, 1, 1, 1, 1.5f, 0, 0.5f, 5, 5, 6, 6}); // the corners of the second are exchanged
+    set(machine, inst.scores, {0.5f, 0.9f, 0.7f});
+    set(machine, inst.iouThreshold, {threshold});
+    *memory<int32_t>(machine, inst.limit) = 3;
+    ASSERT_TRUE(machine.run(inst, Engine::POOL).ok());
+    bool all = threshold > 0.33f;
+    EXPECT_EQ(integers(machine, inst.count), std::vector<int32_t>{all ? 3 : 2});
+    EXPECT_EQ(integers(machine, inst.selected), (std::vector<int32_t>{0, 0, 1, 0, 0, 2, 0, 0, 0}));
+  }
+}
+
+TEST(LibraryDet, eliminatesWithPivots) {
+  Machine machine;
+  isa::LibraryDet inst;
+  inst.size = 3;
+  inst.matrices = flat(DType::F64, 0, 18);
+  inst.dst = flat(DType::F64, 1024, 2);
+  const double values[] = {0, 2, 1, 1, 0, 3, 4, 1, 0, 1, 2, 3, 2, 4, 6, 0, 1, 5}; // the second is singular
+  std::copy(std::begin(values), std::end(values), memory<double>(machine, inst.matrices));
+  ASSERT_TRUE(machine.run(inst, Engine::POOL).ok());
+  EXPECT_NEAR(memory<double>(machine, inst.dst)[0], 25, 1e-12);
+  EXPECT_EQ(memory<double>(machine, inst.dst)[1], 0);
+}
+
 /// A double that lies between two fp16 numbers and rounds to another one by way of fp32.
 TEST(LibraryLoops, roundsDoublesOnce) {
   Machine machine;

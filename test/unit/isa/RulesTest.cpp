@@ -228,6 +228,42 @@ template <> LibraryLoops legal() {
   x.program = {3, kFirstLoopFunction + int32_t(ScalarFunction::addf), types, 0, 1, 0};
   return x;
 }
+AP row(DType type, uint32_t elements) { return tile(Space::HBM, type, 1, {elements}); }
+template <> LibraryNonzero legal() {
+  LibraryNonzero x;
+  x.dims = {2, 3};
+  x.mask = row(DType::BOOL, 6);
+  x.indices = row(DType::I32, 12);
+  x.count = row(DType::I32, 1);
+  return x;
+}
+template <> LibraryUnique legal() {
+  LibraryUnique x;
+  x.items = 4;
+  x.rows = x.values = row(DType::F32, 8);
+  x.first = x.inverse = x.counts = row(DType::I32, 4);
+  x.count = row(DType::I32, 1);
+  return x;
+}
+template <> LibraryNms legal() {
+  LibraryNms x;
+  x.batches = 2;
+  x.classes = 3;
+  x.boxes = 5;
+  x.boxesIn = row(DType::F32, 40);
+  x.scores = row(DType::F32, 30);
+  x.limit = x.count = row(DType::I32, 1);
+  x.iouThreshold = x.scoreThreshold = row(DType::F32, 1);
+  x.selected = row(DType::I32, 36);
+  return x;
+}
+template <> LibraryDet legal() {
+  LibraryDet x;
+  x.size = 3;
+  x.dst = row(DType::F64, 2);
+  x.matrices = row(DType::F64, 18);
+  return x;
+}
 template <> DmaCopy legal() {
   DmaCopy x;
   x.dst = sbuf({64});
@@ -467,6 +503,17 @@ void addPOOL(Examples &e) {
     shrink(*x.source1);
     x.bounds[0] = 7;
   });
+  e.add<LibraryNonzero>(20, "one row of adjacent elements", [](LibraryNonzero &x) { x.mask.dims[0].step = 2; });
+  e.add<LibraryNonzero>(21, "a mask of 4 elements", [](LibraryNonzero &x) { x.dims[1] = 2; });
+  e.add<LibraryNonzero>(21, "a mask of -1 elements", [](LibraryNonzero &x) { x.dims[1] = -3; });
+  e.add<LibraryUnique>(20, "one row of adjacent elements", [](LibraryUnique &x) { x.rows.dims[0].step = 2; });
+  e.add<LibraryUnique>(21, "8 fp32 and 8 fp64 in 4 rows", [](LibraryUnique &x) { x.rows.dtype = DType::F64; });
+  e.add<LibraryUnique>(22, "4 positions and counts, and one count, but got 3", [](LibraryUnique &x) { shrink(x.first); });
+  e.add<LibraryNms>(20, "one row of adjacent elements", [](LibraryNms &x) { x.scores.dims[0].step = 2; });
+  e.add<LibraryNms>(21, "2 x 5 boxes and 3 scores, but got 39 and 30", [](LibraryNms &x) { shrink(x.boxesIn); });
+  e.add<LibraryNms>(22, "but got 35 and 1", [](LibraryNms &x) { shrink(x.selected); });
+  e.add<LibraryDet>(20, "one row of adjacent elements", [](LibraryDet &x) { x.matrices.dims[0].step = 2; });
+  e.add<LibraryDet>(21, "matrices of 3 x 3 for the 1 results, but got 18", [](LibraryDet &x) { shrink(x.dst); });
   e.add<NcNGather>(20, "128 x 16, 128 x 15", [](NcNGather &x) { shrink(x.indices); });
   e.add<NcNGather>(21, "equal element types", [](NcNGather &x) { x.src.dtype = DType::BF16; });
 }

@@ -88,6 +88,55 @@ struct Failure {
   std::string text() const { return trn_error_message(error); }
 };
 
+isa::AP oneRow(uint32_t buffer, isa::DType type, uint32_t elements) {
+  isa::AP ap;
+  ap.space = isa::Space::HBM;
+  ap.dtype = type;
+  ap.buffer = buffer;
+  ap.rank = 1;
+  ap.dims[0] = {1, elements};
+  return ap;
+}
+
+/// Of an output with a count only what is valid comes back, each row side by side; the count is no output.
+TEST(RuntimeApi, CutsCountedOutputs) {
+  exe::Executable exe;
+  exe.device = "trn2";
+  exe.buffers = {{exe::BufferKind::Input, "x", isa::DType::F32, {2, 3}, 24, 0, isa::DType::F32},
+                 {exe::BufferKind::Output, "y", isa::DType::I32, {2, 6}, 48, 0, isa::DType::I64, 2, 1},
+                 {exe::BufferKind::Output, "y.count", isa::DType::I32, {1}, 4, 0, isa::DType::I32}};
+  isa::LibraryNonzero nonzero;
+  nonzero.dims = {2, 3};
+  nonzero.mask = oneRow(0, isa::DType::F32, 6);
+  nonzero.indices = oneRow(1, isa::DType::I32, 12);
+  nonzero.count = oneRow(2, isa::DType::I32, 1);
+  isa::Command command = {};
+  command.inst = nonzero;
+  command.engine = isa::Engine::POOL;
+  exe.programs = {{isa::Engine::POOL, {command}}};
+  absl::StatusOr<std::vector<uint8_t>> bytes = exe::serializeExecutable(exe);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  trn_executable *executable = nullptr;
+  trn_instance *instance = nullptr;
+  Failure failure;
+  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes->data(), bytes->size(), &executable, &failure.error)) << failure.text();
+  EXPECT_EQ(1u, trn_executable_num_outputs(executable));
+  ASSERT_EQ(TRN_OK, trn_instance_create(executable, nullptr, &instance, &failure.error)) << failure.text();
+  trn_executable_free(executable);
+  const float x[6] = {0, 2, 0, 4, 0, 6};
+  ASSERT_EQ(TRN_OK, trn_instance_write_input(instance, 0, x, sizeof x, nullptr));
+  ASSERT_EQ(TRN_OK, trn_instance_execute(instance, &failure.error)) << failure.text();
+  int64_t shape[2] = {}, y[6] = {};
+  ASSERT_EQ(TRN_OK, trn_instance_output_shape(instance, 0, shape, 2, nullptr));
+  EXPECT_EQ(2, shape[0]);
+  EXPECT_EQ(3, shape[1]);
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_output_shape(instance, 0, shape, 3, nullptr));
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_read_output(instance, 0, y, 96, nullptr));
+  ASSERT_EQ(TRN_OK, trn_instance_read_output(instance, 0, y, sizeof y, nullptr));
+  EXPECT_THAT(y, testing::ElementsAre(0, 1, 1, 1, 0, 2));
+  trn_instance_free(instance);
+}
+
 TEST(RuntimeApi, RunsAndReportsShapes) {
   std::vector<uint8_t> bytes = program();
   trn_executable *executable = nullptr;
