@@ -1,7 +1,8 @@
 //===- AssignPrecision.cpp - narrower floats where asked for --------------===//
 // Owns the meaning of --auto-cast: which f32 tensors become bf16 or fp16. Arithmetic stays f32: bodies widen what they
-// read and round what they store; sums of products and reductions accumulate in f32. Casts that this pass inserts are
-// maps, which fuse with their producers, or fold into weights. Refuses to touch f64 and integers.
+// read and round what they store; sums of products and reductions accumulate in f32, except that the largest or the
+// smallest of narrow elements is one of them, and stays narrow. Casts that this pass inserts are maps, which fuse with
+// their producers, or fold into weights. Refuses to touch f64 and integers.
 #include "dialects/ONNX/Ops/Weight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -34,6 +35,20 @@ static bool isContraction(linalg::GenericOp op) {
   Value out = op.getBody()->getArgument(2);
   Value product = sum.getLhs() == out ? sum.getRhs() : sum.getLhs();
   return (sum.getLhs() == out || sum.getRhs() == out) && product.getDefiningOp<arith::MulFOp>();
+}
+
+/// A reduction to the largest or the smallest element of its first operand, from a constant on.
+static bool selectsElements(linalg::GenericOp op) {
+  if (isMap(op) || op.getNumDpsInits() != 1 || op.getNumDpsInputs() == 0 || op.getBody()->getOperations().size() != 2)
+    return false;
+  Operation *combine = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  if (!llvm::isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(combine))
+    return false;
+  Value element = op.getBody()->getArgument(0), result = op.getRegionOutputArgs()[0];
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  return fill && fill.getInputs()[0].getDefiningOp<arith::ConstantOp>() &&
+         ((combine->getOperand(0) == element && combine->getOperand(1) == result) ||
+          (combine->getOperand(0) == result && combine->getOperand(1) == element));
 }
 
 /// Slices, reshapes, transposes, pads and concatenations hold what their source holds.
@@ -139,9 +154,29 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
         if (holds(input->get(), wide))
           input->set(castOf(input->get()));
     }
+    if (autoCast == "all" && selectsElements(op) && holds(op->getOperand(0), narrow) && holds(op.getResult(0), wide))
+      return selectNarrow(op);
     readNarrow(op);
     if (autoCast == "all" && isMap(op))
       storeNarrow(op);
+  }
+
+  /// The same selection among narrow elements. Rounding keeps the order, so a rounded identity is one.
+  void selectNarrow(linalg::GenericOp op) {
+    report(op.getLoc(), "selected as");
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    auto identity = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>().getInputs()[0].getDefiningOp<arith::ConstantOp>();
+    APFloat value = cast<FloatAttr>(identity.getValue()).getValue();
+    bool inexact;
+    value.convert(cast<FloatType>(narrow).getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    auto type = cast<RankedTensorType>(op.getResult(0).getType()).clone(narrow);
+    Value start = arith::ConstantOp::create(b, FloatAttr::get(narrow, value));
+    Value empty = tensor::EmptyOp::create(b, type.getShape(), narrow);
+    op.getDpsInitsMutable()[0].set(linalg::FillOp::create(b, start, empty).getResult(0));
+    op.getBody()->getArgument(0).setType(narrow);
+    op.getRegionOutputArgs()[0].setType(narrow);
+    op.getBody()->getTerminator()->getOperand(0).setType(narrow);
+    op.getResult(0).setType(type);
   }
 
   /// Block arguments take the types of the operands; the body goes on with the widened values.

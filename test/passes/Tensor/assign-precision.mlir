@@ -85,3 +85,25 @@ func.func @padded(%x: tensor<4x8xf32>, %w: tensor<3x4x2xf32>, %y: tensor<4x8xf32
   } -> tensor<8x2xf32>
   return %0, %1, %q : tensor<8x2xf32>, tensor<8x2xf32>, tensor<4x10xf32>
 }
+
+// The largest of narrow elements is one of them: it stays narrow, and so does its start.
+#pooled = affine_map<(i, j) -> (i)>
+// ALL-LABEL: func.func @largest
+// ALL:         %[[START:.*]] = arith.constant 0xFC00 : f16
+// ALL:         %[[FILL:.*]] = linalg.fill ins(%[[START]] : f16)
+// ALL:         linalg.generic {{.*}} ins(%{{.*}} : tensor<4x8xf16>) outs(%[[FILL]] : tensor<4xf16>)
+// ALL:           arith.maximumf %{{.*}}, %{{.*}} : f16
+// MATMULT-LABEL: func.func @largest
+// MATMULT:       arith.maximumf %{{.*}}, %{{.*}} : f32
+func.func @largest(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %lowest = arith.constant -3.40282347E+38 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%lowest : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#line, #pooled], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x8xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.maximumf %a, %o : f32
+    linalg.yield %m : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
