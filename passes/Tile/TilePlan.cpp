@@ -359,10 +359,20 @@ private:
         Operation *producer = operand.getDefiningOp();
         if (!producer || producer->getBlock() != builder.root->getBlock())
           continue;
-        bool isInit = llvm::isa<linalg::FillOp>(producer) && builder.isUsedHereOnly(producer) && member != nest.root;
+        // Partial results that the root carries from step to step begin with the value of the first.
+        bool isInit = llvm::isa<linalg::FillOp>(producer) && builder.isUsedHereOnly(producer) &&
+                      (member != nest.root || !carriesResults(nest));
         if (isInit || (isLoad(producer) && builder.isUsedHereOnly(producer) && isLoadedPerTile(producer, nest, builder)))
           nest.fused.insert(producer);
       }
+  }
+
+  /// Whether steps of the nest add to the results of others.
+  static bool carriesResults(const TileNest &nest) {
+    linalg::LinalgOp root = nest.root;
+    return llvm::any_of(llvm::enumerate(root.getIteratorTypesArray()), [&](auto loop) {
+      return loop.value() == utils::IteratorType::reduction && nest.tileSizes[loop.index()] != 0;
+    });
   }
 
   /// A small load is done once. A large one is cut with the loops, if its rows stay long enough for DMA.

@@ -194,3 +194,27 @@ func.func private @rows(%x: tensor<64x4x300xf32, #trn.sbuf>, %dst: tensor<64x4x3
   } -> tensor<64x4x300xf32, #trn.sbuf>
   return %d : tensor<64x4x300xf32, #trn.sbuf>
 }
+
+// -----
+
+#x = affine_map<(p, y, x, r, s) -> (p, y * 2 + r, x * 2 + s)>
+#s = affine_map<(p, y, x, r, s) -> (r, s)>
+#y = affine_map<(p, y, x, r, s) -> (p, y, x)>
+// Each tile of a reduction starts from a value of its own, which selection then needs not combine with its result.
+// CHECK-LABEL: func private @pool
+// CHECK-NOT:     linalg.fill
+// CHECK:         scf.for
+// CHECK:           linalg.fill {{.*}} outs(%{{.*}} : tensor<64x{{[0-9]+}}x56xf32
+// CHECK:           linalg.generic
+func.func private @pool(%x: tensor<64x113x113xf32, #trn.sbuf>, %dst: tensor<64x56x56xf32, #trn.sbuf>) -> tensor<64x56x56xf32, #trn.sbuf> {
+  %lowest = arith.constant 0xFF800000 : f32
+  %w = tensor.empty() : tensor<3x3xf32>
+  %f = linalg.fill ins(%lowest : f32) outs(%dst : tensor<64x56x56xf32, #trn.sbuf>) -> tensor<64x56x56xf32, #trn.sbuf>
+  %c = linalg.generic {indexing_maps = [#x, #s, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<64x113x113xf32, #trn.sbuf>, tensor<3x3xf32>) outs(%f : tensor<64x56x56xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.maximumf %o, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<64x56x56xf32, #trn.sbuf>
+  return %c : tensor<64x56x56xf32, #trn.sbuf>
+}
