@@ -342,10 +342,60 @@ Value expand(Operation *op) {
   return Value();
 }
 
+/// How many of the tensors that `value` is computed from have an element for each of the result; the others are one
+/// scalar per partition, or per part of the result.
+unsigned countTensors(linalg::GenericOp op, Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(argument.getArgNumber()));
+    return map.getNumResults() == op.getNumLoops();
+  }
+  unsigned count = 0;
+  if (Operation *producer = value.getDefiningOp(); producer->getBlock() == op.getBody())
+    for (Value operand : producer->getOperands())
+      count += countTensors(op, operand);
+  return count;
+}
+
+/// Rounds behind the larger or smaller of a rounded value and a constant of the rounded type. Rounding keeps the order, so
+/// the bits are the same, and one instruction computes both and rounds what it stores. A sum of two tensors is an
+/// instruction of its own, behind which the rounded value is faster to read.
+void roundLast(linalg::GenericOp op) {
+  for (Operation &selection : llvm::make_early_inc_range(op.getBody()->without_terminator())) {
+    if (!llvm::isa<arith::MaximumFOp, arith::MinimumFOp>(selection))
+      continue;
+    auto wide = selection.getOperand(0).getDefiningOp<arith::ExtFOp>();
+    auto rounded = wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : arith::TruncFOp();
+    auto constant = selection.getOperand(1).getDefiningOp<arith::ConstantOp>();
+    if (!rounded || !constant || !wide->hasOneUse() || !rounded->hasOneUse() ||
+        rounded.getIn().getType() != wide.getType() || countTensors(op, rounded.getIn()) > 1)
+      continue;
+    Type narrow = rounded.getType();
+    APFloat value = cast<FloatAttr>(constant.getValue()).getValue();
+    bool inexact;
+    value.convert(cast<FloatType>(narrow).getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    if (inexact)
+      continue;
+    selection.setOperand(0, rounded.getIn());
+    wide.erase();
+    rounded.erase();
+    bool isRounded = llvm::all_of(selection.getUsers(), [&](Operation *user) {
+      return llvm::isa<arith::TruncFOp>(user) && user->getResult(0).getType() == narrow;
+    });
+    if (isRounded)
+      continue;
+    OpBuilder b(&selection);
+    b.setInsertionPointAfter(&selection);
+    auto again = arith::TruncFOp::create(b, selection.getLoc(), narrow, selection.getResult(0));
+    auto back = arith::ExtFOp::create(b, selection.getLoc(), selection.getResult(0).getType(), again.getResult());
+    selection.getResult(0).replaceAllUsesExcept(back, again);
+  }
+}
+
 struct ExpandScalarsPass : impl::ExpandScalarsPassBase<ExpandScalarsPass> {
   void runOnOperation() override {
     SmallVector<Operation *> scalars;
     getOperation().walk([&](linalg::GenericOp op) {
+      roundLast(op);
       for (Operation &scalar : op.getBody()->without_terminator())
         scalars.push_back(&scalar);
     });

@@ -91,3 +91,58 @@ func.func @wrap_around(%x: memref<128x64xi8, #trn.sbuf>, %y: memref<128x64xi8, #
   }
   return
 }
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+#col = affine_map<(p, n) -> (p)>
+// max(round(x + b), 0) = round(max(x + b, 0)), which is one instruction. A bound that bf16 cannot hold, and a sum of two
+// tensors, which is an instruction by itself, stay as they are.
+// CHECK-LABEL: func @rounded_last
+// CHECK:         %[[S:.*]] = arith.addf
+// CHECK-NEXT:    %[[M:.*]] = arith.maximumf %[[S]]
+// CHECK-NEXT:    %[[R:.*]] = arith.truncf %[[M]]
+// CHECK-NEXT:    linalg.yield %[[R]]
+// CHECK:         arith.addf
+// CHECK-NEXT:    arith.truncf
+// CHECK-NEXT:    arith.extf
+// CHECK-NEXT:    arith.maximumf
+// CHECK:         arith.addf
+// CHECK-NEXT:    arith.truncf
+// CHECK-NEXT:    arith.extf
+// CHECK-NEXT:    arith.maximumf
+func.func @rounded_last(%x: memref<128x64xf32, #trn.psum>, %b: memref<128xf32, #trn.sbuf>, %z: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xbf16, #trn.sbuf>) {
+  %zero = arith.constant 0.0 : f32
+  %odd = arith.constant 0.1 : f32
+  linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : memref<128x64xf32, #trn.psum>, memref<128xf32, #trn.sbuf>) outs(%y : memref<128x64xbf16, #trn.sbuf>) {
+  ^bb0(%a: f32, %c: f32, %o: bf16):
+    %s = arith.addf %a, %c : f32
+    %t = arith.truncf %s : f32 to bf16
+    %w = arith.extf %t : bf16 to f32
+    %m = arith.maximumf %w, %zero : f32
+    %r = arith.truncf %m : f32 to bf16
+    linalg.yield %r : bf16
+  }
+  linalg.generic {indexing_maps = [#id, #col, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : memref<128x64xf32, #trn.psum>, memref<128xf32, #trn.sbuf>) outs(%y : memref<128x64xbf16, #trn.sbuf>) {
+  ^bb0(%a: f32, %c: f32, %o: bf16):
+    %s = arith.addf %a, %c : f32
+    %t = arith.truncf %s : f32 to bf16
+    %w = arith.extf %t : bf16 to f32
+    %m = arith.maximumf %w, %odd : f32
+    %r = arith.truncf %m : f32 to bf16
+    linalg.yield %r : bf16
+  }
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %z : memref<128x64xf32, #trn.psum>, memref<128x64xf32, #trn.sbuf>) outs(%y : memref<128x64xbf16, #trn.sbuf>) {
+  ^bb0(%a: f32, %c: f32, %o: bf16):
+    %s = arith.addf %a, %c : f32
+    %t = arith.truncf %s : f32 to bf16
+    %w = arith.extf %t : bf16 to f32
+    %m = arith.maximumf %w, %zero : f32
+    %r = arith.truncf %m : f32 to bf16
+    linalg.yield %r : bf16
+  }
+  return
+}
