@@ -19,6 +19,7 @@ void addLayoutPasses(OpPassManager &manager, StringRef target, bool printPlans,
   manager.addNestedPass<func::FuncOp>(createChooseLayoutPass(layout));
   manager.addPass(createApplyLayoutPass({target.str(), residentPercent}));
   manager.addPass(createFormGroupsPass({printPlans}));
+  manager.addPass(createAccumulateAddendsPass({target.str()}));
 }
 
 } // namespace trn

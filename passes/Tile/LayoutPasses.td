@@ -136,6 +136,37 @@ def FormGroupsPass : Pass<"tile-form-groups", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect", "mlir::tensor::TensorDialect"];
 }
 
+def AccumulateAddendsPass : Pass<"tile-accumulate-addends", "mlir::ModuleOp"> {
+  let summary = "Let PE add a tensor to an accumulator before it is emptied";
+  let description = [{
+    A residual connection adds a tensor to the result of a contraction. DVE would read both for it; PE adds the product
+    of the tensor with the identity, which is exact, to what PSUM holds, at one column per cycle, and the map that empties
+    PSUM has one operand less. Taken for 16-bit tensors where PE then is not longer at work than DVE was.
+
+    *Contract in*: stage `grouped`.
+
+    *Contract out*: stage `grouped`; the identity is one more argument of such groups, loaded once. In `a + b + r` the
+    addend `r` joins the first sum, and what was rounded in front of its addition is rounded once, behind it.
+
+    *Example*:
+    ```mlir
+    %c = linalg.generic {contraction} ... outs(%zero : tensor<128x14x14xf32>)
+    %y = linalg.generic {relu(c + bias + r)} ins(%c, %bias, %r : ..., tensor<128x14x14xbf16, #trn.sbuf>) ...
+    ```
+    becomes
+    ```mlir
+    %c = linalg.generic {contraction} ... outs(%zero : tensor<128x14x14xf32>)
+    %d = linalg.generic {contraction} ins(%r, %identity : ...) outs(%c : tensor<128x14x14xf32>)
+    %y = linalg.generic {relu(d + bias)} ins(%d, %bias : ...) ...
+    ```
+
+    *Not done*: differences; addends in other orders of their elements.
+  }];
+  let options = [TargetOption<>];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
+                           "mlir::bufferization::BufferizationDialect", "::trn::ir::TrnDialect"];
+}
+
 def VerifyGroupedPass : Pass<"tile-verify-grouped", "mlir::ModuleOp"> {
   let summary = "Check the contract of stage grouped";
   let description = [{
