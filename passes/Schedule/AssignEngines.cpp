@@ -27,7 +27,7 @@ struct AssignEnginesPass : trn::impl::TrnAssignEnginesBase<AssignEnginesPass> {
     func::FuncOp entry = device ? findEntry(getOperation()) : func::FuncOp();
     if (!entry)
       return signalPassFailure();
-    shortLoads = 0;
+    shortTransfers = 0;
     for (Operation &op : entry.getBody().front())
       if (auto instruction = dyn_cast<ir::InstructionOpInterface>(op))
         if (failed(assign(instruction, *device)))
@@ -35,9 +35,9 @@ struct AssignEnginesPass : trn::impl::TrnAssignEnginesBase<AssignEnginesPass> {
   }
 
   LogicalResult assign(ir::InstructionOpInterface op, const isa::DeviceInfo &device);
-  isa::Engine issuerOf(const isa::Instruction &transfer, bool fromHbm, bool load, const isa::DeviceInfo &device);
+  isa::Engine issuerOf(const isa::Instruction &transfer, bool crosses, bool load, const isa::DeviceInfo &device);
 
-  unsigned shortLoads = 0;
+  unsigned shortTransfers = 0;
 };
 
 bool isLoad(ir::InstructionOpInterface op) {
@@ -51,17 +51,16 @@ bool isLoad(ir::InstructionOpInterface op) {
 
 } // namespace
 
-/// Whether `op` brings data from HBM on chip.
-static bool isFromHbm(ir::InstructionOpInterface op) {
-  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
-    const isa::OperandInfo *info = op.getOperandInfo(operand.getOperandNumber());
-    bool hbm = ir::spaceOf(cast<MemRefType>(operand.get().getType())) == isa::Space::HBM;
-    return hbm == (info->role == isa::Role::In);
-  });
+/// Whether `op` moves data between HBM and the chip.
+static bool crossesChip(ir::InstructionOpInterface op) {
+  bool hbm = false, onChip = false;
+  for (Value operand : op->getOperands())
+    (ir::spaceOf(cast<MemRefType>(operand.getType())) == isa::Space::HBM ? hbm : onChip) = true;
+  return hbm && onChip;
 }
 
-/// Loads that move faster than a queue can issue them alternate between SP and POOL.
-isa::Engine AssignEnginesPass::issuerOf(const isa::Instruction &transfer, bool fromHbm, bool load,
+/// Transfers that move faster than a queue can issue them alternate between SP and POOL.
+isa::Engine AssignEnginesPass::issuerOf(const isa::Instruction &transfer, bool crosses, bool load,
                                         const isa::DeviceInfo &device) {
   if (!std::holds_alternative<isa::DmaCopy>(transfer))
     return isa::Engine::POOL;
@@ -71,8 +70,8 @@ isa::Engine AssignEnginesPass::issuerOf(const isa::Instruction &transfer, bool f
   rt::Ticks share = 0;
   for (const rt::DmaShare &part : cost.shares)
     share += part.startOf(part.packets()) / static_cast<rt::Ticks>(cost.shares.size());
-  bool issueBound = fromHbm && (load ? cost.transfer : share) < cost.issue && isa::runsOn(transfer, isa::Engine::POOL, device);
-  return issueBound && ++shortLoads % 2 == 0 ? isa::Engine::POOL : isa::Engine::SP;
+  bool issueBound = crosses && (load ? cost.transfer : share) < cost.issue && isa::runsOn(transfer, isa::Engine::POOL, device);
+  return issueBound && ++shortTransfers % 2 == 0 ? isa::Engine::POOL : isa::Engine::SP;
 }
 
 LogicalResult AssignEnginesPass::assign(ir::InstructionOpInterface op, const isa::DeviceInfo &device) {
@@ -83,7 +82,7 @@ LogicalResult AssignEnginesPass::assign(ir::InstructionOpInterface op, const isa
   if (op.isDma()) {
     bool load = isLoad(op);
     if (!op.getEngine())
-      op.setEngine(issuerOf(*inst, isFromHbm(op), load, device));
+      op.setEngine(issuerOf(*inst, crossesChip(op), load, device));
     if (!op.getRing())
       op.setRing(ringOf(*op.getEngine(), load));
     return success();

@@ -206,7 +206,8 @@ FormStorage &LayoutEmitter::allocate(Value value, const Layout &layout) {
   return result;
 }
 
-/// Fills the elements around the tensor: everything at once if that takes no more instructions' time than the sides.
+/// Fills the elements around the tensor: everything at once if that takes no more instructions' time than the sides, or
+/// in HBM, where a side's few elements are slow to write.
 void LayoutEmitter::fillBorder(Location loc, FormStorage &storage, const Halo &halo, const Layout &layout) {
   Value fill = materializeScalar(builder, loc, halo.fill);
   RankedTensorType type = typeOf(storage.version());
@@ -232,7 +233,7 @@ void LayoutEmitter::fillBorder(Location loc, FormStorage &storage, const Halo &h
       elements *= window.size;
     return elements;
   };
-  for (size_t dim = 1; dim < all.size(); ++dim) {
+  for (size_t dim = layout.isHbm() ? 0 : 1; dim < all.size(); ++dim) {
     int64_t low = storage.offsets[dim], high = type.getDimSize(dim) - low - storage.dims[dim].extent;
     for (auto [offset, size] : {std::make_pair(int64_t(0), low), std::make_pair(type.getDimSize(dim) - high, high)})
       if (size > 0) {
@@ -243,7 +244,7 @@ void LayoutEmitter::fillBorder(Location loc, FormStorage &storage, const Halo &h
       }
     rest[dim] = {low, storage.dims[dim].extent, false, 1};
   }
-  if (costs.vector(freeElements(all)) <= sideTime)
+  if (layout.isHbm() || costs.vector(freeElements(all)) <= sideTime)
     sides.assign(1, all);
   for (ArrayRef<Window> side : sides)
     fillWindow(side);

@@ -278,11 +278,21 @@ private:
     }
   }
 
-  /// Gives the source of every on-chip pad room for the padding; pads of other values get storage of their own.
+  /// Whether `pad`, in HBM, alone reads what is stored there of a tensor that was made on chip: it is stored with room
+  /// for the padding. Other readers want it without gaps.
+  bool isStoredFor(tensor::PadOp pad) {
+    Value source = pad.getSource();
+    return source.hasOneUse() && !plan.home(source).isHbm() && !isPlacedByConcats(pad) &&
+           formOf(source, Layout::hbm(), 0).uses.size() == 1;
+  }
+
+  /// Gives the source of every on-chip pad room for the padding, and of those in HBM that are stored for it; pads of
+  /// other values get storage of their own.
   void growHalos() {
     for (auto &[op, candidate] : plan.choices) {
       auto pad = dyn_cast<tensor::PadOp>(op);
-      if (!pad || candidate.result.isHbm() || viewed.count(pad.getSource()) || isConstantTensor(pad.getSource()))
+      if (!pad || viewed.count(pad.getSource()) || isConstantTensor(pad.getSource()) ||
+          (candidate.result.isHbm() && !isStoredFor(pad)))
         continue;
       std::optional<Halo> wanted = haloOf(pad);
       if (!wanted || !hasRoomFor(pad.getSource(), *wanted))

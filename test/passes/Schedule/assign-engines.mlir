@@ -1,7 +1,7 @@
 // RUN: trn-opt %s --trn-assign-engines | %FileCheck %s
 
-// One able queue: assigned. Two (ACT and DVE): left open. Every second short load goes to POOL, on a ring of its own;
-// results leave on ring 1; what is set stays.
+// One able queue: assigned. Two (ACT and DVE): left open. Every second short transfer goes to POOL, on a ring of its
+// own; what SP stores leaves on ring 1; what is set stays.
 // CHECK-LABEL: func.func @engines
 trn.global @x kind(input) io_name "x" : memref<128x64xf32, #trn.hbm>
 trn.global @y kind(output) io_name "y" : memref<128x64xf32, #trn.hbm>
@@ -32,6 +32,9 @@ func.func @engines() {
   trn.tensor_copy outs(%b : memref<128x64xf32, #trn.sbuf>) ins(%p : memref<128x64xf32, #trn.psum>)
     {aps = [#trn.ap<count = 128, dims = [[1, 64]]>, #trn.ap<count = 128, dims = [[1, 64]]>]}
   // CHECK: trn.dma_copy {{.*}}engine = #trn.engine<SP>, ring = 1
+  trn.dma_copy outs(%y : memref<128x64xf32, #trn.hbm>) ins(%b : memref<128x64xf32, #trn.sbuf>)
+    {aps = [#trn.ap<count = 128, dims = [[1, 64]], row_step = 64>, #trn.ap<count = 128, dims = [[1, 64]]>]}
+  // CHECK: trn.dma_copy {{.*}}engine = #trn.engine<POOL>, ring = 3
   trn.dma_copy outs(%y : memref<128x64xf32, #trn.hbm>) ins(%b : memref<128x64xf32, #trn.sbuf>)
     {aps = [#trn.ap<count = 128, dims = [[1, 64]], row_step = 64>, #trn.ap<count = 128, dims = [[1, 64]]>]}
   return
