@@ -242,7 +242,7 @@ private:
     auto global = ir::GlobalOp::create(atModule, loc, atModule.getStringAttr("identity"),
                                        ir::GlobalKindAttr::get(context, ir::GlobalKind::Weight), nullptr, nullptr,
                                        DenseElementsAttr::get(RankedTensorType::get(shape, element), values), nullptr,
-                                       TypeAttr::get(buffer));
+                                       FlatSymbolRefAttr(), IntegerAttr(), TypeAttr::get(buffer));
     symbols.insert(global);
     auto load = func::FuncOp::create(loc, "load_identity", FunctionType::get(context, {stored, loaded}, {loaded}));
     load.setPrivate();
