@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Schedule/Analysis/AllocationPlan.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
@@ -17,6 +18,9 @@ namespace {
 
 constexpr Ticks kNever = -1;
 constexpr unsigned kRepairs = 12;
+/// Pairs of neighbours that one search looks at before it ends with what it has: about a second. With less memory in use
+/// the schedule leaves larger gaps, which costs less than searching on.
+constexpr uint64_t kMaxPairs = uint64_t(1) << 27;
 
 /// The placed intervals, for the question "which of them are alive in [begin, end)?". Intervals are sorted by begin;
 /// a tree over them holds the latest end among the placed ones.
@@ -71,7 +75,8 @@ private:
 class RangePlacer {
 public:
   RangePlacer(llvm::ArrayRef<Interval> intervals, uint64_t capacity, uint64_t alignment)
-      : intervals(intervals), capacity(capacity), alignment(alignment), placed(intervals) {}
+      : intervals(intervals), capacity(capacity), alignment(alignment), placed(intervals),
+        taken(llvm::divideCeil(capacity, alignment)) {}
 
   /// Places in the given order.
   Placement place(llvm::ArrayRef<uint32_t> order, const char *strategy) {
@@ -81,7 +86,7 @@ public:
     result.addresses.assign(intervals.size(), 0);
     for (uint32_t id : order) {
       uint64_t bytes = aligned(id);
-      uint64_t address = bestFit(id, bytes, result.addresses);
+      uint64_t address = exhausted() ? capacity : bestFit(id, bytes, result.addresses);
       if (address + bytes > capacity) {
         result.failed.push_back(id);
         continue;
@@ -93,33 +98,42 @@ public:
     return result;
   }
 
+  bool exhausted() const { return pairs > kMaxPairs; }
+
 private:
   uint64_t aligned(uint32_t id) const { return llvm::alignTo(std::max<uint64_t>(intervals[id].bytes, 1), alignment); }
 
-  /// The smallest gap that holds `bytes`; the end of everything when no gap does.
+  /// The smallest gap that holds `bytes`; the end of everything when no gap does. What is taken is marked in units of
+  /// the alignment, so that many neighbours need no sorting.
   uint64_t bestFit(uint32_t id, uint64_t bytes, llvm::ArrayRef<uint64_t> addresses) {
     neighbours.clear();
     placed.overlapping(intervals[id], neighbours);
-    taken.clear();
+    pairs += neighbours.size();
+    taken.reset();
     for (uint32_t other : neighbours)
-      taken.push_back({addresses[other], addresses[other] + aligned(other)});
-    llvm::sort(taken);
-    uint64_t at = 0, best = 0, bestGap = ~uint64_t(0);
-    for (auto [begin, end] : taken) {
-      if (begin >= at + bytes && begin - at < bestGap) {
-        bestGap = begin - at;
-        best = at;
+      taken.set(addresses[other] / alignment, (addresses[other] + aligned(other)) / alignment);
+    uint64_t units = bytes / alignment, best = 0, bestGap = ~uint64_t(0);
+    int last = taken.find_last();
+    for (int at = 0; at <= last;) {
+      int begin = taken.find_next_unset(at - 1), end = begin < 0 ? -1 : taken.find_next(begin);
+      if (end < 0)
+        break;
+      uint64_t gap = end - begin;
+      if (gap >= units && gap < bestGap) {
+        bestGap = gap;
+        best = begin;
       }
-      at = std::max(at, end);
+      at = end;
     }
-    return bestGap == ~uint64_t(0) ? at : best;
+    return (bestGap == ~uint64_t(0) ? last + 1 : best) * alignment;
   }
 
   llvm::ArrayRef<Interval> intervals;
   uint64_t capacity, alignment;
   PlacedIntervals placed;
   llvm::SmallVector<uint32_t> neighbours;
-  llvm::SmallVector<std::pair<uint64_t, uint64_t>> taken;
+  llvm::BitVector taken; ///< units of the alignment
+  uint64_t pairs = 0;
 };
 
 /// Free byte ranges, by address and by size.
@@ -228,7 +242,7 @@ Placement trn::placeRanges(llvm::ArrayRef<Interval> intervals, uint64_t capacity
   std::vector<uint32_t> bySize = order;
   Placement best = placer.place(order, "largest first");
   auto tryOrder = [&](const char *strategy) {
-    if (many || best.failed.empty())
+    if (many || best.failed.empty() || placer.exhausted())
       return;
     Placement next = placer.place(order, strategy);
     if (better(next, best))
@@ -244,7 +258,7 @@ Placement trn::placeRanges(llvm::ArrayRef<Interval> intervals, uint64_t capacity
   // Repair: whatever found no place goes first in the next attempt.
   std::vector<uint32_t> priority(intervals.size(), 0);
   llvm::SmallVector<uint32_t> homeless(best.failed.begin(), best.failed.end());
-  for (unsigned attempt = 1; attempt <= kRepairs && !best.failed.empty(); ++attempt) {
+  for (unsigned attempt = 1; attempt <= kRepairs && !best.failed.empty() && !placer.exhausted(); ++attempt) {
     for (uint32_t id : homeless)
       priority[id] = attempt;
     order.clear();

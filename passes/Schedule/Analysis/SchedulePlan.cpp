@@ -69,6 +69,12 @@ private:
     unsigned banks = 0;
     uint32_t lastStart = 0;
   };
+  /// The largest demand from the frontier to `lastStart`, as it was when it let something not through. Until the
+  /// frontier moves demand only grows, so whoever needs as much at least as far is refused without another look.
+  struct Refusal {
+    uint32_t frontier = kNone, lastStart = 0;
+    int64_t demand = 0;
+  };
 
   void findSuccessors();
   void findPositions();
@@ -83,7 +89,8 @@ private:
   void makeReady(uint32_t node);
   bool dispatch(isa::Engine engine);
   uint32_t pickReady(isa::Engine engine);
-  bool admits(uint32_t node, uint64_t budget) const;
+  bool admits(uint32_t node, uint64_t budget);
+  bool fits(const DemandProfile &demand, Refusal &refusal, uint64_t amount, uint32_t lastStart, uint64_t budget);
   void beginLives(uint32_t node);
   void issue(uint32_t node, isa::Engine engine);
   Ticks queuedUntil(const TransferCost &transfer) const;
@@ -112,6 +119,11 @@ private:
   std::vector<Ticks> readyAt;
   /// Positions of ready instructions, per engine; one that several engines can run is in several sets.
   std::set<uint32_t> ready[isa::kNumEngines];
+  Refusal sbufRefusal, bankRefusal;
+  /// Counts what can let more through: the frontier moves, a buffer begins its life, an instruction becomes ready.
+  uint64_t state = 1;
+  /// The state in which an engine found nothing to issue.
+  uint64_t emptyAt[isa::kNumEngines] = {};
   /// Loads of weights and inputs, in the order of first need, per issuing queue.
   std::deque<uint32_t> prefetches[isa::kNumEngines];
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;
@@ -209,9 +221,23 @@ bool ListScheduler::isPrefetch(uint32_t node) const {
 void ListScheduler::makeReady(uint32_t node) {
   for (const EngineChoice &choice : program.instructions[node].choices)
     ready[static_cast<unsigned>(choice.engine)].insert(positionOf[node]);
+  ++state;
 }
 
-bool ListScheduler::admits(uint32_t node, uint64_t budget) const {
+/// Whether `amount` more fits under the budget at every position from the frontier to `lastStart`.
+bool ListScheduler::fits(const DemandProfile &demand, Refusal &refusal, uint64_t amount, uint32_t lastStart,
+                         uint64_t budget) {
+  int64_t limit = static_cast<int64_t>(budget) - static_cast<int64_t>(amount);
+  if (refusal.frontier == frontier && refusal.lastStart <= lastStart && refusal.demand > limit)
+    return false;
+  int64_t largest = demand.max(frontier, lastStart);
+  if (largest <= limit)
+    return true;
+  refusal = {frontier, lastStart, largest};
+  return false;
+}
+
+bool ListScheduler::admits(uint32_t node, uint64_t budget) {
   Need need;
   for (const FlatAccess &access : program.accessesOf(node)) {
     const Lifetime &life = lives[access.buffer];
@@ -224,9 +250,9 @@ bool ListScheduler::admits(uint32_t node, uint64_t budget) const {
       need.banks += resources.banksOf(buffer.bytes);
     need.lastStart = std::max(need.lastStart, life.first);
   }
-  if (need.bytes && sbufDemand.max(frontier, need.lastStart) + need.bytes > budget)
+  if (need.bytes && !fits(sbufDemand, sbufRefusal, need.bytes, need.lastStart, budget))
     return false;
-  return !need.banks || bankDemand.max(frontier, need.lastStart) + need.banks <= resources.psumBanks;
+  return !need.banks || fits(bankDemand, bankRefusal, need.banks, need.lastStart, resources.psumBanks);
 }
 
 void ListScheduler::beginLives(uint32_t node) {
@@ -235,6 +261,7 @@ void ListScheduler::beginLives(uint32_t node) {
     if (life.live || !isOnChip(access.buffer))
       continue;
     life.live = true;
+    ++state;
     const FlatBuffer &buffer = program.buffers[access.buffer];
     if (buffer.space == isa::Space::SBUF) {
       sbufUsed += buffer.bytes;
@@ -251,6 +278,9 @@ void ListScheduler::beginLives(uint32_t node) {
 /// The oldest ready instruction that fits. On ACT one that needs no exchange of tables goes first, unless the oldest
 /// has waited too long.
 uint32_t ListScheduler::pickReady(isa::Engine engine) {
+  uint64_t &empty = emptyAt[static_cast<unsigned>(engine)];
+  if (empty == state)
+    return kNone;
   uint32_t best = kNone;
   unsigned looked = 0;
   for (uint32_t position : ready[static_cast<unsigned>(engine)]) {
@@ -265,6 +295,8 @@ uint32_t ListScheduler::pickReady(isa::Engine engine) {
     if (best == kNone)
       best = node;
   }
+  if (best == kNone)
+    empty = state;
   return best;
 }
 
@@ -388,8 +420,10 @@ void ListScheduler::retire(uint32_t node) {
       banksUsed -= resources.banksOf(buffer.bytes);
   }
   retired[positionOf[node]] = true;
+  uint32_t oldest = frontier;
   while (frontier < size && retired[frontier])
     ++frontier;
+  state += frontier != oldest;
 }
 
 void ListScheduler::process(const Event &event) {
