@@ -230,11 +230,10 @@ private:
     return hbm[ap.buffer];
   }
 
-  template <typename F> void forEachRegion(const isa::AP &ap, F f) {
+  static Footprint footprint(const isa::AP &ap) {
     const bool onChip = ap.space != isa::Space::HBM;
-    const int64_t first = onChip ? ap.startPartition : 0, end = onChip ? first + ap.partitions : 1;
-    for (const ByteRun &run : byteRuns(ap))
-      f(Region{run.begin, run.end, first, end});
+    const int64_t first = onChip ? ap.startPartition : 0;
+    return {byteRuns(ap), first, onChip ? first + ap.partitions : 1};
   }
 
   std::string place(const isa::AP &ap, const Region &region) const {
@@ -252,25 +251,23 @@ private:
       return;
     ++report.accesses;
     const bool accumulates = use.writes && use.ap->space == isa::Space::PSUM && device->version < 4;
-    forEachRegion(*use.ap, [&](const Region &region) {
-      shadow(*use.ap).read(region, {id, index}, order[id].thread, [&](Access writer, const Region &part) {
-        if (writer.command == kNoCommand) {
-          add(FindingKind::UnsetRead, id, kNoCommand,
-              absl::StrCat("unset read: ", commands.describe(id), " reads ", place(*use.ap, part), " (operand '",
-                           use.name, "'), which nothing has written"),
-              index);
-          return;
-        }
-        flow({id, index, writer.command, writer.operand});
-        if (!order.precedes(writer.command, id))
-          race(FindingKind::ReadAfterWrite, writer.command, "write", id, "read", *use.ap, part);
-        else if (accumulates && commands[id].engine == isa::Engine::PE &&
-                 commands[writer.command].engine != isa::Engine::PE)
-          add(FindingKind::WrongAccumulate, id, writer.command,
-              absl::StrCat(commands.describe(id), " accumulates onto ", place(*use.ap, part), ", which ",
-                           commands.describe(writer.command),
-                           " wrote: expected a matmul as the writer (ISA32 nc_matmul: undefined before v4)"));
-      });
+    shadow(*use.ap).read(footprint(*use.ap), {id, index}, order[id].thread, [&](Access writer, const Region &part) {
+      if (writer.command == kNoCommand) {
+        add(FindingKind::UnsetRead, id, kNoCommand,
+            absl::StrCat("unset read: ", commands.describe(id), " reads ", place(*use.ap, part), " (operand '",
+                         use.name, "'), which nothing has written"),
+            index);
+        return;
+      }
+      flow({id, index, writer.command, writer.operand});
+      if (!order.precedes(writer.command, id))
+        race(FindingKind::ReadAfterWrite, writer.command, "write", id, "read", *use.ap, part);
+      else if (accumulates && commands[id].engine == isa::Engine::PE &&
+               commands[writer.command].engine != isa::Engine::PE)
+        add(FindingKind::WrongAccumulate, id, writer.command,
+            absl::StrCat(commands.describe(id), " accumulates onto ", place(*use.ap, part), ", which ",
+                         commands.describe(writer.command),
+                         " wrote: expected a matmul as the writer (ISA32 nc_matmul: undefined before v4)"));
     });
   }
 
@@ -283,18 +280,16 @@ private:
                        buffer.kind == exe::BufferKind::Weight ? "weight '" : "input '", buffer.name, "'"));
       return;
     }
-    forEachRegion(*use.ap, [&](const Region &region) {
-      shadow(*use.ap).write(
-          region, {id, index},
-          [&](Access writer, const Region &part) {
-            if (writer.command != id && !order.precedes(writer.command, id))
-              race(FindingKind::WriteAfterWrite, writer.command, "write", id, "write", *use.ap, part);
-          },
-          [&](Access reader, const Region &part) {
-            if (reader.command != id && !order.precedes(reader.command, id))
-              race(FindingKind::WriteAfterRead, reader.command, "read", id, "write", *use.ap, part);
-          });
-    });
+    shadow(*use.ap).write(
+        footprint(*use.ap), {id, index},
+        [&](Access writer, const Region &part) {
+          if (writer.command != id && !order.precedes(writer.command, id))
+            race(FindingKind::WriteAfterWrite, writer.command, "write", id, "write", *use.ap, part);
+        },
+        [&](Access reader, const Region &part) {
+          if (reader.command != id && !order.precedes(reader.command, id))
+            race(FindingKind::WriteAfterRead, reader.command, "read", id, "write", *use.ap, part);
+        });
   }
 
   void race(FindingKind kind, CommandId first, const char *firstDoes, CommandId second, const char *secondDoes,
