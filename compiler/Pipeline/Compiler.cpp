@@ -317,8 +317,16 @@ LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
       if (memory || format)
         return fail(Failure::Unsupported);
     }
-    if (next == Stage::Tensor)
+    if (next == Stage::Tensor) {
       setModelMacs(*module_);
+      if (failed(checkProgramSize(*module_, device)))
+        return fail(Failure::Unsupported);
+    }
+    if (next == Stage::Buffered)
+      if (std::optional<std::string> memory = buffersExceedDeviceMemory(*module_, device)) {
+        error(*memory, "use smaller sizes, or another --target");
+        return fail(Failure::Unsupported);
+      }
     if (next == Stage::Tensor && options_.embedIr) {
       llvm::raw_string_ostream text(tensorIr_);
       OpPrintingFlags flags;

@@ -11,6 +11,14 @@ namespace trn {
 /// when that is more than a core of `device` has. Asked early, because planning terabytes takes forever.
 std::optional<std::string> exceedsDeviceMemory(mlir::ModuleOp module, const isa::DeviceInfo &device);
 
+/// The same of stage `buffered`, where what is kept in device memory between groups is known, too; before loops are
+/// unrolled.
+std::optional<std::string> buffersExceedDeviceMemory(mlir::ModuleOp module, const isa::DeviceInfo &device);
+
+/// Refuses, at stage `tensor`, reductions that the longest program (kMaxInstructions) cannot do even when each of its
+/// instructions keeps the whole of its engine busy: they would be tiled for ever.
+mlir::LogicalResult checkProgramSize(mlir::ModuleOp module, const isa::DeviceInfo &device);
+
 /// The reason why an input or output cannot be described in an executable, when there is one.
 std::optional<std::string> exceedsExecutableFormat(mlir::ModuleOp module);
 

@@ -218,8 +218,13 @@ private:
     for (Operation &op : function.front()) {
       if (llvm::all_of(op.getResults(), isStaticValue) || !llvm::all_of(op.getOperands(), isStaticValue))
         continue;
-      emitError(op.getLoc()) << "the size of the result depends on the value of an input; bind that input with "
-                                "--const-input";
+      bool known = llvm::all_of(op.getOperands(), [](Value value) { return value.getDefiningOp<onnx::WeightOp>(); });
+      if (known)
+        emitError(op.getLoc()) << "expected a result of at most " << maxElements
+                               << " elements, because it is computed while compiling; use smaller sizes, or make it an input";
+      else
+        emitError(op.getLoc()) << "the size of the result depends on the value of an input; bind that input with "
+                                  "--const-input";
       result = failure();
     }
     return result;

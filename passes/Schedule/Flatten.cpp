@@ -27,8 +27,6 @@ namespace trn {
 
 using namespace trn;
 
-/// More instructions than this are a mistake of the input, not a program: 4 Mi commands are 25 times Llama-3-8B's layer.
-static constexpr uint64_t kMaxInstructions = uint64_t(1) << 22;
 /// Operations and iterations that are interpreted: 32 for each instruction, a second or two in all.
 static constexpr uint64_t kMaxSteps = kMaxInstructions * 32;
 

@@ -61,17 +61,43 @@ relu("empty", 0, "", [0, 2])
 relu("deep-rank", 2, "expected at most 64 dimensions of input 'a'", [1] * 300)
 relu("rank-nine", 1, "input 'a': expected at most 8 dimensions but got 9", [2] * 9)
 relu("rank-zero", 0, "", [])
-relu("double", 1, "64-bit floats are not supported", [2, 3], DOUBLE)
+relu("double", 0, "", [2, 3], DOUBLE)
 case("square-product", 1, "the memory of a core of trn2", [node("MatMul", ["a", "a"], ["y"])], [("a", FLOAT, [65536, 65536])])
 case("expand", 1, "the memory of a core of trn2", [node("Expand", ["a", "s"], ["y"])], [("a", FLOAT, [1])],
      constants=[sizes(1 << 35)])
 case("tile", 1, "at most 2^40 elements", [node("Tile", ["a", "s"], ["y"])], [("a", FLOAT, [4])], constants=[sizes(1 << 60)])
 case("pad", 1, "expected pads below 2^40", [node("Pad", ["a", "s"], ["y"])], [("a", FLOAT, [4])],
      constants=[sizes(1 << 62, 1 << 62)])
+case("range", 1, "elements, because it is computed while compiling", [node("Range", ["s", "e", "d"], ["y"])], [],
+     [("y", TensorProto.INT64, None)], [(n, np.array(v, np.int64)) for n, v in (("s", 0), ("e", 1 << 62), ("d", 1))])
 # A constant of 600 MB takes a few bytes: it stays one value.
 case("splat", 0, "", [node("ConstantOfShape", ["s"], ["c"], value=helper.make_tensor("v", FLOAT, [1], [2.0])),
                       node("ReduceSum", ["c"], ["r"], keepdims=1), node("Mul", ["a", "r"], ["y"])],
      [("a", FLOAT, [1])], constants=[sizes(150_000_000)])
+case("splat-sum", 0, "", [node("ConstantOfShape", ["s"], ["c"], value=helper.make_tensor("v", FLOAT, [1], [0.5])),
+                          node("Add", ["a", "c"], ["y"])], [("a", FLOAT, [1])], constants=[sizes(150_000_000)])
+# Reductions whose whole operand is no tile: as long as they are, or refused by what they would take.
+case("reduce-long", 0, "", [node("ReduceMax", ["a"], ["y"], keepdims=0)], [("a", FLOAT, [150_000_000])])
+case("scan-long", 1, "instructions can do, but got 150000000x150000000", [node("CumSum", ["a", "s"], ["y"])],
+     [("a", FLOAT, [150_000_000])], constants=[("s", np.array(0, np.int64))])
+# Inputs and outputs fit the device, what lies between them does not.
+case("between", 1, "inputs, outputs, weights and what is kept between them: expected at most 12884901888 bytes",
+     [node("Expand", ["a", "s"], ["b"]), node("Softmax", ["b"], ["c"], axis=0), node("Transpose", ["c"], ["d"]),
+      node("Softmax", ["d"], ["e"], axis=0), node("Transpose", ["e"], ["f"]), node("Softmax", ["f"], ["g"], axis=0),
+      node("ReduceSum", ["g", "x"], ["y"])],
+     [("a", FLOAT, [30_000, 1])], constants=[sizes(30_000, 50_000), ("x", np.array([1], np.int64))])
+# Functions that call each other twice, forty deep.
+case("function-bomb", 1, "at most 1048576 nodes after inlining", [node("f39", ["a"], ["y"], domain="local")], [("a", FLOAT, [2])],
+     functions=[helper.make_function("local", f"f{i}", ["x"], ["z"],
+                                     [node(f"f{i - 1}", ["x"], ["u"], domain="local"), node(f"f{i - 1}", ["u"], ["z"], domain="local")]
+                                     if i else [node("Relu", ["x"], ["z"], domain="")],
+                                     [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]) for i in range(40)])
+case("mutual-recursion", 2, "recursive?", [node("f", ["a"], ["y"], domain="local")], [("a", FLOAT, [2])],
+     functions=[helper.make_function("local", one, ["x"], ["z"], [node(other, ["x"], ["z"], domain="local")],
+                                     [helper.make_opsetid("local", 1)]) for one, other in ("fg", "gf")])
+# Each node doubles its operand.
+case("doubling", 2, "at most 2^40 elements", [node("Concat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], axis=0) for i in range(60)],
+     [("v0", FLOAT, [4])], [("v60", FLOAT, None)])
 # Windows.
 convolution("far-pads", "expected 'pads'", pads=[1 << 40] * 4)
 convolution("no-stride", "expected 'strides' of at least 1 but got 0", strides=[0, 0])
@@ -96,6 +122,9 @@ external("inside", 0, "", "w.bin")
 external("above", 2, "inside the model's folder but got '../w.bin'", "../w.bin")
 external("absolute", 2, "at a relative path but got '/etc/passwd'", "/etc/passwd")
 external("link", 2, "a link out of the model's folder", "link.bin")
+external("linked-folder", 2, "a link out of the model's folder", "outside/passwd")
+external("dotted", 2, "inside the model's folder but got 'a/../../w.bin'", "a/../../w.bin")
+external("device", 2, "at a relative path but got '/dev/zero'", "/dev/zero")
 external("folder", 2, "external data '.'", ".")
 external("missing", 2, "there is no such file", "nowhere.bin")
 external("unnamed", 2, "at a relative path but got ''", "")
@@ -109,6 +138,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     (folder / "w.bin").write_bytes(bytes(16))
     os.symlink("/etc/passwd", folder / "link.bin")
+    os.symlink("/etc", folder / "outside")
     limit = 4 << 30
     wrong = []
     for name, code, message, model in cases:
