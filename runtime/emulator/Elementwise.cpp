@@ -86,9 +86,12 @@ absl::StatusOr<Step> decode(Core &core, const isa::TensorTensor &inst, isa::Engi
     forPartitions(core, dst.partitions, dst.elements, [&](uint32_t p) {
       uint8_t *a = lhs.row(p), *b = rhs.row(p), *d = dst.row(p);
       forPieces(dst.elements, [&](uint64_t begin, uint64_t n) {
-        alignas(64) float left[kPiece], right[kPiece], result[kPiece];
-        kernels.binary(op, fetch(kernels, lhs, a, begin, n, left), fetch(kernels, rhs, b, begin, n, right), result, n);
-        put(kernels, dst, d, begin, n, result);
+        alignas(64) float left[kPiece], right[kPiece], buffer[kPiece];
+        const float *x = fetch(kernels, lhs, a, begin, n, left), *y = fetch(kernels, rhs, b, begin, n, right);
+        float *result = target(dst, d, begin, n, buffer, {x, y});
+        kernels.binary(op, x, y, result, n);
+        if (result == buffer)
+          put(kernels, dst, d, begin, n, result);
       });
     });
     return absl::OkStatus();
@@ -116,11 +119,14 @@ absl::StatusOr<Step> decode(Core &core, const isa::TensorScalar &inst, isa::Engi
       float s0 = first.operand.at(kernels, p), s1 = second.operand.at(kernels, p);
       uint8_t *s = src.row(p), *d = dst.row(p);
       forPieces(dst.elements, [&](uint64_t begin, uint64_t n) {
-        alignas(64) float buffer[kPiece], result[kPiece];
-        kernels.binaryScalar(first.op, fetch(kernels, src, s, begin, n, buffer), s0, first.reverse, result, n);
+        alignas(64) float left[kPiece], buffer[kPiece];
+        const float *x = fetch(kernels, src, s, begin, n, left);
+        float *result = target(dst, d, begin, n, buffer, {x});
+        kernels.binaryScalar(first.op, x, s0, first.reverse, result, n);
         if (second.op != AluOp::Bypass)
           kernels.binaryScalar(second.op, result, s1, second.reverse, result, n);
-        put(kernels, dst, d, begin, n, result);
+        if (result == buffer)
+          put(kernels, dst, d, begin, n, result);
       });
     });
     return absl::OkStatus();
@@ -141,14 +147,17 @@ absl::StatusOr<Step> decode(Core &core, const isa::ScalarTensorTensor &inst, isa
       float s0 = first.operand.at(kernels, p);
       uint8_t *a = src.row(p), *b = rhs.row(p), *d = dst.row(p);
       forPieces(dst.elements, [&](uint64_t begin, uint64_t n) {
-        alignas(64) float buffer[kPiece], right[kPiece], result[kPiece];
-        kernels.binaryScalar(first.op, fetch(kernels, src, a, begin, n, buffer), s0, first.reverse, result, n);
-        const float *other = fetch(kernels, rhs, b, begin, n, right);
+        alignas(64) float left[kPiece], right[kPiece], between[kPiece], buffer[kPiece];
+        const float *x = fetch(kernels, src, a, begin, n, left), *other = fetch(kernels, rhs, b, begin, n, right);
+        // The first result may not replace `other`, which the second operation reads.
+        kernels.binaryScalar(first.op, x, s0, first.reverse, between, n);
+        float *result = target(dst, d, begin, n, buffer, {other});
         if (reverse1)
-          kernels.binary(op1, other, result, result, n);
+          kernels.binary(op1, other, between, result, n);
         else
-          kernels.binary(op1, result, other, result, n);
-        put(kernels, dst, d, begin, n, result);
+          kernels.binary(op1, between, other, result, n);
+        if (result == buffer)
+          put(kernels, dst, d, begin, n, result);
       });
     });
     return absl::OkStatus();
@@ -175,9 +184,12 @@ absl::StatusOr<Step> decode(Core &core, const isa::Activation &inst, isa::Engine
       uint8_t *in = src.row(p), *out = dst.row(p);
       LaneSum sum(kernels, AluOp::Add);
       forPieces(dst.elements, [&](uint64_t begin, uint64_t n) {
-        alignas(64) float buffer[kPiece], result[kPiece];
-        kernels.activation(func, fetch(kernels, src, in, begin, n, buffer), s, b, result, n);
-        put(kernels, dst, out, begin, n, result);
+        alignas(64) float left[kPiece], buffer[kPiece];
+        const float *x = fetch(kernels, src, in, begin, n, left);
+        float *result = target(dst, out, begin, n, buffer, {x});
+        kernels.activation(func, x, s, b, result, n);
+        if (result == buffer)
+          put(kernels, dst, out, begin, n, result);
         if (sums)
           sum.add(result, n);
       });
@@ -203,10 +215,12 @@ absl::StatusOr<Step> decode(Core &core, const isa::Reciprocal &inst, isa::Engine
   return Step([&core, &kernels = core.kernels(), dst, src] {
     forPartitions(core, dst.partitions, dst.elements, [&](uint32_t p) {
       forPieces(dst.elements, [&](uint64_t begin, uint64_t n) {
-        alignas(64) float buffer[kPiece], result[kPiece];
-        const float *x = fetch(kernels, src, src.row(p), begin, n, buffer);
+        alignas(64) float left[kPiece], buffer[kPiece];
+        const float *x = fetch(kernels, src, src.row(p), begin, n, left);
+        float *result = target(dst, dst.row(p), begin, n, buffer, {x});
         kernels.binaryScalar(AluOp::Divide, x, 1.0f, /*reverse=*/true, result, n);
-        put(kernels, dst, dst.row(p), begin, n, result);
+        if (result == buffer)
+          put(kernels, dst, dst.row(p), begin, n, result);
       });
     });
     return absl::OkStatus();

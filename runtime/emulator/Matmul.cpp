@@ -135,12 +135,29 @@ absl::StatusOr<MatmulOp> decodeMatmul(const Core &core, const isa::NcMatmul &ins
 // Execution
 //===----------------------------------------------------------------------===//
 
-/// Packs row k of an operand: elements [i * width, (i + 1) * width) go to block i, row k. The last block is filled up
-/// with zeros.
-static void packRow(const Kernels &kernels, const View &view, uint32_t k, uint32_t width, float *packed) {
+/// Floats of the stationary operand's blocks, which follow each other, or of the moving operand's panels: fp32, or bf16
+/// tiles with the contraction filled up to whole groups.
+static size_t blockFloats(const View &view, const PanelKernel &kernel, bool isStationary) {
+  const size_t width = isStationary ? kernel.rows : kernel.cols;
+  if (kernel.tiles)
+    return width * tileGroups(view.partitions) * kTileDepth / 2;
+  // Packing writes a row to many panels at once: at distances of whole pages they would meet in one set of the
+  // first-level cache, so each panel begins a cache line later in its page than the one before it.
+  constexpr size_t kPageFloats = 4096 / sizeof(float), kLineFloats = 64 / sizeof(float);
+  const size_t floats = width * view.partitions;
+  return !isStationary && floats % kPageFloats == 0 ? floats + kLineFloats : floats;
+}
+static size_t packedFloats(const View &view, const PanelKernel &kernel, bool isStationary) {
+  const uint32_t width = isStationary ? kernel.rows : kernel.cols;
+  return (view.elements + width - 1) / width * blockFloats(view, kernel, isStationary);
+}
+
+/// Packs row k of an operand: elements [i * width, (i + 1) * width) go to block i, row k; blocks lie `blockStride` floats
+/// apart. The last block is filled up with zeros.
+static void packRow(const Kernels &kernels, const View &view, uint32_t k, uint32_t width, uint64_t blockStride,
+                    float *packed) {
   alignas(64) float buffer[kPiece];
   uint8_t *row = view.row(k);
-  const uint64_t blockStride = uint64_t(view.partitions) * width;
   // Whole blocks per piece.
   const uint64_t piece = kPiece / width * width;
   for (uint64_t begin = 0; begin < view.elements; begin += piece) {
@@ -178,22 +195,12 @@ static void packTileRow(const Kernels &kernels, const PackTask &task, uint32_t k
   });
 }
 
-/// Floats of a packed operand: fp32, or bf16 tiles with the contraction filled up to whole groups.
-static size_t panelFloats(const View &view, const PanelKernel &kernel, uint32_t width) {
-  if (kernel.tiles)
-    return size_t(width) * tileGroups(view.partitions) * kTileDepth / 2;
-  return size_t(width) * view.partitions;
-}
-static size_t packedFloats(const View &view, const PanelKernel &kernel, uint32_t width) {
-  return (view.elements + width - 1) / width * panelFloats(view, kernel, width);
-}
-
 static void packAll(const Core &core, const std::vector<PackTask> &tasks) {
   uint64_t rows = 0;
   for (const PackTask &task : tasks) {
     rows += task.view->partitions;
     if (task.kernel->tiles)
-      std::memset(task.packed, 0, packedFloats(*task.view, *task.kernel, task.width()) * sizeof(float));
+      std::memset(task.packed, 0, packedFloats(*task.view, *task.kernel, task.isStationary) * sizeof(float));
   }
   constexpr uint64_t kRowsPerGrain = 32;
   core.pool().parallelFor(rows, kRowsPerGrain, [&](uint64_t begin, uint64_t end) {
@@ -204,7 +211,8 @@ static void packAll(const Core &core, const std::vector<PackTask> &tasks) {
         if (task.kernel->tiles)
           packTileRow(core.kernels(), task, uint32_t(row - first));
         else
-          packRow(core.kernels(), *task.view, uint32_t(row - first), task.width(), task.packed);
+          packRow(core.kernels(), *task.view, uint32_t(row - first), task.width(),
+                  blockFloats(*task.view, *task.kernel, task.isStationary), task.packed);
       first += task.view->partitions;
     }
   });
@@ -298,15 +306,16 @@ void runMatmuls(const Core &core, PackCache &cache, const MatmulOp *ops, size_t 
       const MatmulOp &op = ops[end];
       const PanelKernel &kernel = op.pairs ? kernels.pairs : kernels.chain;
       const uint32_t scratch = uint32_t(end - begin) * 2;
-      size_t aFloats = packedFloats(op.stationary, kernel, kernel.rows);
-      size_t bFloats = packedFloats(op.moving, kernel, kernel.cols);
+      size_t aFloats = packedFloats(op.stationary, kernel, /*isStationary=*/true);
+      size_t bFloats = packedFloats(op.moving, kernel, /*isStationary=*/false);
       PackCache::Entry a = cache.acquire(op.stationarySlot, core.version(op.stationary), aFloats, scratch);
       PackCache::Entry b = cache.acquire(op.movingSlot, core.version(op.moving), bFloats, scratch + 1);
       if (!a.valid)
         tasks.push_back({&op.stationary, &kernel, /*isStationary=*/true, a.data});
       if (!b.valid)
         tasks.push_back({&op.moving, &kernel, /*isStationary=*/false, b.data});
-      group.push_back({&kernel, a.data, b.data, panelFloats(op.moving, kernel, kernel.cols), op.contraction(), op.rows(), op.columns(), op.pairs, op.accumulate});
+      group.push_back({&kernel, a.data, b.data, blockFloats(op.moving, kernel, /*isStationary=*/false), op.contraction(),
+                       op.rows(), op.columns(), op.pairs, op.accumulate});
     }
     packAll(core, tasks);
     multiply(core, group, accumulator.data, accumulator.stride);

@@ -11,6 +11,7 @@
 #include "runtime/emulator/Core.h"
 #include "runtime/emulator/View.h"
 #include <cstring>
+#include <initializer_list>
 #include <type_traits>
 
 namespace trn::rt {
@@ -26,16 +27,38 @@ constexpr uint64_t kParallelElements = 16384;
     return variable##OrError.status();                                                                                 \
   auto variable = *std::move(variable##OrError)
 
+/// Element `begin` of a partition whose elements lie side by side as fp32; null for other views.
+inline float *inPlace(const View &view, uint8_t *row, uint64_t begin) {
+  bool isFloat = view.dtype == isa::DType::F32 || view.dtype == isa::DType::F32R;
+  bool isAligned = reinterpret_cast<uintptr_t>(row) % alignof(float) == 0;
+  return isFloat && view.contiguous() && isAligned ? reinterpret_cast<float *>(row) + begin : nullptr;
+}
+
 /// Elements [begin, begin + n) of a partition as fp32: in place when they lie so, else converted into `buffer`.
 inline const float *fetch(const Kernels &kernels, const View &view, uint8_t *row, uint64_t begin, uint64_t n,
                           float *buffer) {
-  bool isFloat = view.dtype == isa::DType::F32 || view.dtype == isa::DType::F32R;
-  if (isFloat && view.contiguous() && reinterpret_cast<uintptr_t>(row) % alignof(float) == 0)
-    return reinterpret_cast<const float *>(row) + begin;
+  if (const float *place = inPlace(view, row, begin))
+    return place;
   forRuns(view, row, begin, n, [&](uint8_t *run, uint64_t count, uint64_t done) {
     kernels.load(view.dtype, run, view.inner().stride, count, buffer + done);
   });
   return buffer;
+}
+
+/// Where kernels may compute elements [begin, begin + n) from `sources`: the elements themselves when they lie as fp32
+/// and each source is all or nothing of them, else `buffer`, from where `put` brings them there.
+inline float *target(const View &view, uint8_t *row, uint64_t begin, uint64_t n, float *buffer,
+                     std::initializer_list<const float *> sources) {
+  float *place = inPlace(view, row, begin);
+  if (!place)
+    return buffer;
+  const auto first = reinterpret_cast<uintptr_t>(place), bytes = static_cast<uintptr_t>(n * sizeof(float));
+  for (const float *source : sources) {
+    const auto other = reinterpret_cast<uintptr_t>(source);
+    if (other != first && other < first + bytes && first < other + bytes)
+      return buffer;
+  }
+  return place;
 }
 
 /// Converts `values` to elements [begin, begin + n).

@@ -311,7 +311,7 @@ template <typename Use> inline bool withOperator(AluOp op, Use use) {
 void binary(AluOp op, const float *a, const float *b, float *dst, size_t n) {
   withOperator(op, [&](auto f) {
     forSteps(n, [&](size_t i, size_t lanes) {
-      storeLanes(dst + i, f(loadLanes<F>(a + i, lanes), loadLanes<F>(b + i, lanes)), lanes);
+      storeLanes(dst + i, canonical(f(loadLanes<F>(a + i, lanes), loadLanes<F>(b + i, lanes))), lanes);
     });
   });
 }
@@ -321,11 +321,11 @@ void binaryScalar(AluOp op, const float *a, float s, bool reverse, float *dst, s
     F scalar = splat(s);
     if (reverse)
       forSteps(n, [&](size_t i, size_t lanes) {
-        storeLanes(dst + i, f(scalar, loadLanes<F>(a + i, lanes)), lanes);
+        storeLanes(dst + i, canonical(f(scalar, loadLanes<F>(a + i, lanes))), lanes);
       });
     else
       forSteps(n, [&](size_t i, size_t lanes) {
-        storeLanes(dst + i, f(loadLanes<F>(a + i, lanes), scalar), lanes);
+        storeLanes(dst + i, canonical(f(loadLanes<F>(a + i, lanes), scalar)), lanes);
       });
   });
 }
@@ -357,7 +357,7 @@ template <typename Func>
 inline void activationRow(const float *src, float scale, float bias, float *dst, size_t n, Func func) {
   F s = splat(scale), b = splat(bias);
   forSteps(n, [&](size_t i, size_t lanes) {
-    storeLanes(dst + i, func(fma(loadLanes<F>(src + i, lanes), s, b)), lanes);
+    storeLanes(dst + i, canonical(func(fma(loadLanes<F>(src + i, lanes), s, b))), lanes);
   });
 }
 
