@@ -43,14 +43,15 @@ absl::Status bad(const std::string &what, const std::string &why) {
 
 /// The byte count of `shape`, or an error on negative or overflowing sizes.
 absl::StatusOr<uint64_t> byteCount(const std::string &what, absl::Span<const int64_t> shape, unsigned elementBytes) {
-  uint64_t count = elementBytes;
+  // Signed, and refused even when a size of 0 follows: whoever multiplies the sizes in the same order is safe.
+  int64_t count = elementBytes;
   for (int64_t dim : shape) {
     if (dim < 0)
       return bad(what, absl::StrCat("expected dimensions >= 0 but got ", dim));
-    if (__builtin_mul_overflow(count, static_cast<uint64_t>(dim), &count))
+    if (__builtin_mul_overflow(count, dim, &count))
       return bad(what, absl::StrCat("the shape [", absl::StrJoin(shape, ", "), "] overflows 64 bits"));
   }
-  return count;
+  return static_cast<uint64_t>(count);
 }
 
 absl::StatusOr<std::vector<uint8_t>> readWhole(const std::string &path) {
