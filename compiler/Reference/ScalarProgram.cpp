@@ -291,7 +291,12 @@ FailureOr<ScalarProgram> ScalarProgram::compile(ArrayRef<Operation *> operations
 //===----------------------------------------------------------------------===//
 
 namespace {
-template <typename T> using Unaligned [[gnu::aligned(1), gnu::may_alias]] = T;
+/// An alias would lose its attributes when T is a template's parameter.
+template <typename T> struct [[gnu::packed, gnu::may_alias]] Unaligned {
+  T value;
+  operator T() const { return value; }
+  void operator=(T other) { value = other; }
+};
 
 template <typename From, typename To>
 [[gnu::always_inline]] inline void widen(const char *address, int64_t step, int n, To *out) {
@@ -317,8 +322,9 @@ template <typename Bits> void decode(Storage storage, const char *address, int64
 
 /// Reads `n` elements into lanes. Returns where they are: `lanes`, or in place when they already lie as lanes do.
 char *loadLanes(Storage storage, Lane lane, int n, char *lanes) {
-  if (lane.step == 1 &&
-      (storage == Storage::F32 || storage == Storage::F64 || storage == Storage::I64 || storage == Storage::U64))
+  bool isLane = storage == Storage::F32 || storage == Storage::F64 || storage == Storage::I64 || storage == Storage::U64;
+  size_t alignment = storage == Storage::F32 ? alignof(float) : alignof(int64_t);
+  if (lane.step == 1 && isLane && reinterpret_cast<uintptr_t>(lane.address) % alignment == 0)
     return lane.address;
   auto *f = reinterpret_cast<float *>(lanes);
   auto *i = reinterpret_cast<int64_t *>(lanes);
@@ -380,13 +386,13 @@ template <typename Bits> void encode(Storage storage, const float *in, char *add
 }
 
 void storeLanes(Storage storage, const char *lanes, Lane lane, int n) {
-  auto *f = reinterpret_cast<const Unaligned<float> *>(lanes);
-  auto *i = reinterpret_cast<const Unaligned<int64_t> *>(lanes);
+  auto *f = reinterpret_cast<const float *>(lanes);
+  auto *i = reinterpret_cast<const int64_t *>(lanes);
   switch (storage) {
   case Storage::F32:
     return narrow<float>(f, lane.address, lane.step, n);
   case Storage::F64:
-    return narrow<double>(reinterpret_cast<const Unaligned<double> *>(lanes), lane.address, lane.step, n);
+    return narrow<double>(reinterpret_cast<const double *>(lanes), lane.address, lane.step, n);
   case Storage::BF16:
   case Storage::F16:
     return encode<uint16_t>(storage, f, lane.address, lane.step, n);
@@ -533,9 +539,9 @@ void ScalarProgram::execute(Frame &frame, int n, ArrayRef<Lane> arguments) const
   for (const Instruction &in : code) {
     char *target = registers[in.target];
     const char *a = registers[in.a], *b = registers[in.b];
-    auto f = [](const char *lanes) { return reinterpret_cast<const Unaligned<float> *>(lanes); };
-    auto d = [](const char *lanes) { return reinterpret_cast<const Unaligned<double> *>(lanes); };
-    auto i64 = [](const char *lanes) { return reinterpret_cast<const Unaligned<int64_t> *>(lanes); };
+    auto f = [](const char *lanes) { return reinterpret_cast<const float *>(lanes); };
+    auto d = [](const char *lanes) { return reinterpret_cast<const double *>(lanes); };
+    auto i64 = [](const char *lanes) { return reinterpret_cast<const int64_t *>(lanes); };
     switch (in.opcode) {
     case kLoad: {
       char *own = reinterpret_cast<char *>(frame.lanes.get() + size_t(in.target) * kBlock);
