@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,11 @@ struct BoundTensor {
 struct ImportOptions {
   /// Values of symbolic dimensions: `--dim batch=1`.
   std::map<std::string, int64_t> dims;
-  /// Whole shapes of inputs: `--shape x=1x3x224x224`.
+  /// Whole shapes of inputs: `--shape x=1x3x224x224`. The elements of a sequence are inputs `x.0`, `x.1`, …: the sequence
+  /// has as many as have a shape here, or as `--shape x=2` says.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Optional inputs that have no element: `--shape x=none`.
+  std::set<std::string> absent;
   /// Inputs that become constants: `--const-input`.
   std::map<std::string, BoundTensor> constInputs;
   /// Allow external data behind symbolic links that leave the model's folder (model hubs store files that way).

@@ -11,6 +11,7 @@
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/ONNX/Ops/Control.h"
+#include "dialects/ONNX/Ops/Sequence.h"
 #include "dialects/ONNX/Ops/Weight.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,6 +25,9 @@
 using namespace mlir;
 using namespace trn;
 using Kind = Problem::Kind;
+
+/// Elements of a sequence at the border: each is an input of its own.
+static constexpr int64_t kMaxSequence = 4096;
 
 namespace {
 
@@ -105,7 +109,6 @@ private:
   }
 
   void importInputs(func::FuncOp function) {
-    std::set<std::string> seen;
     for (const auto &input : graph.input()) {
       const std::string &name = input.name();
       if (!seen.insert(name).second) {
@@ -116,45 +119,112 @@ private:
       // An initializer of the same name is a default value: it stays the value.
       if (initializers.count(name))
         continue;
-      if (auto bound = options.constInputs.find(name); bound != options.constInputs.end()) {
-        bindConstant(name, bound->second);
-        continue;
-      }
-      RankedTensorType type = inputType(input);
-      if (!type) {
-        values[name] = Value();
-        continue;
-      }
-      auto attributes = builder.getDictionaryAttr(builder.getNamedAttr("onnx.name", builder.getStringAttr(name)));
-      unsigned number = function.getNumArguments();
-      (void)function.insertArgument(number, type, attributes, NameLoc::get(builder.getStringAttr(name)));
-      values[name] = function.getArgument(number);
+      values[name] = importInput(function, name, input.type());
     }
     for (const auto &[name, tensor] : initializers)
       defined[name] = true;
     reportUnboundSizes();
   }
 
-  void bindConstant(const std::string &name, const BoundTensor &bound) {
+  /// The value of an input; null after a problem. An optional is its element.
+  Value importInput(func::FuncOp function, const std::string &name, const ::onnx::TypeProto &type) {
+    if (type.has_optional_type()) {
+      const ::onnx::TypeProto &element = type.optional_type().elem_type();
+      return options.absent.count(name) ? absentOptional(name, element) : importInput(function, name, element);
+    }
+    if (options.absent.count(name)) {
+      add(Kind::Broken, "input '" + name + "' has no element by --shape, but it is not optional");
+      return {};
+    }
+    if (type.has_sequence_type())
+      return importSequence(function, name, type.sequence_type().elem_type());
+    if (!type.has_tensor_type()) {
+      add(Kind::Unsupported, "input '" + name + "' is neither a tensor nor a sequence of tensors",
+          "export the model with plain tensors");
+      return {};
+    }
+    if (auto bound = options.constInputs.find(name); bound != options.constInputs.end())
+      return bindConstant(name, bound->second);
+    RankedTensorType tensor = inputType(name, type.tensor_type());
+    if (!tensor)
+      return {};
+    auto attributes = builder.getDictionaryAttr(builder.getNamedAttr("onnx.name", builder.getStringAttr(name)));
+    unsigned number = function.getNumArguments();
+    (void)function.insertArgument(number, tensor, attributes, NameLoc::get(builder.getStringAttr(name)));
+    return function.getArgument(number);
+  }
+
+  /// The element type of a tensor, or of a sequence of tensors; null with a problem.
+  Type elementOf(const std::string &name, const ::onnx::TypeProto &type) {
+    const ::onnx::TypeProto &tensor = type.has_sequence_type() ? type.sequence_type().elem_type() : type;
+    Type element = tensor.has_tensor_type() ? elementType(context, tensor.tensor_type().elem_type()) : Type();
+    if (!element)
+      add(Kind::Unsupported, "input '" + name + "' holds elements of a type that is not supported");
+    return element;
+  }
+
+  Value absentOptional(const std::string &name, const ::onnx::TypeProto &type) {
+    Type element = elementOf(name, type);
+    if (!element)
+      return {};
+    Type result = type.has_sequence_type() ? Type(trn::onnx::SequenceType::get(&context, element))
+                                           : Type(UnrankedTensorType::get(element));
+    return trn::onnx::OptionalOp::create(builder, nodeLocation(context, name, "Optional", 0), result, Value());
+  }
+
+  /// A sequence of the length that the options give: its elements are inputs `name.0`, `name.1`, …
+  Value importSequence(func::FuncOp function, const std::string &name, const ::onnx::TypeProto &type) {
+    Type element = elementOf(name, type);
+    if (!element || !type.has_tensor_type())
+      return {};
+    int64_t length = 0;
+    auto nameOf = [&](int64_t i) { return name + "." + std::to_string(i); };
+    if (auto given = options.shapes.find(name); given != options.shapes.end()) {
+      if (given->second.size() != 1 || given->second.front() < 0 || given->second.front() > kMaxSequence) {
+        add(Kind::Broken, "expected the length of sequence '" + name + "', a number of at most " +
+                              std::to_string(kMaxSequence) + ", in --shape");
+        return {};
+      }
+      length = given->second.front();
+    } else {
+      while (length < kMaxSequence && (options.shapes.count(nameOf(length)) || options.constInputs.count(nameOf(length))))
+        ++length;
+      if (length == 0) {
+        unbound.push_back({name, {"length of the sequence"}, false});
+        return {};
+      }
+    }
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < length; ++i) {
+      if (!seen.insert(nameOf(i)).second)
+        add(Kind::Broken, "input '" + nameOf(i) + "' is defined twice");
+      elements.push_back(importInput(function, nameOf(i), type));
+    }
+    if (llvm::is_contained(elements, Value()))
+      return {};
+    Location loc = nodeLocation(context, name, "SequenceConstruct", 0);
+    Type result = trn::onnx::SequenceType::get(&context, element);
+    if (elements.empty())
+      return trn::onnx::SequenceEmptyOp::create(builder, loc, result, TypeAttr::get(element));
+    return trn::onnx::SequenceConstructOp::create(builder, loc, result, elements);
+  }
+
+  Value bindConstant(const std::string &name, const BoundTensor &bound) {
     Type element = elementType(context, bound.dataType);
     size_t bytes = element ? elementBytes(element) : 0;
     for (int64_t size : bound.shape)
       bytes *= size;
-    if (!element || bytes != bound.bytes.size())
-      return add(Kind::Broken, "the constant for input '" + name + "' is malformed");
+    if (!element || bytes != bound.bytes.size()) {
+      add(Kind::Broken, "the constant for input '" + name + "' is malformed");
+      return {};
+    }
     auto type = RankedTensorType::get(bound.shape, element);
     ElementsAttr value = makeConstant(type, std::vector<char>(bound.bytes.begin(), bound.bytes.end()), name);
-    values[name] = trn::onnx::WeightOp::create(builder, NameLoc::get(builder.getStringAttr(name)), value);
+    return trn::onnx::WeightOp::create(builder, NameLoc::get(builder.getStringAttr(name)), value);
   }
 
   /// The type of an input with its sizes bound; null after a problem.
-  RankedTensorType inputType(const ::onnx::ValueInfoProto &input) {
-    const std::string &name = input.name();
-    if (!input.type().has_tensor_type()) {
-      add(Kind::Unsupported, "input '" + name + "' is not a tensor", "export the model with plain tensors");
-      return {};
-    }
-    const auto &tensor = input.type().tensor_type();
+  RankedTensorType inputType(const std::string &name, const ::onnx::TypeProto::Tensor &tensor) {
     Type element = elementType(context, tensor.elem_type());
     if (!element) {
       add(Kind::Unsupported,
@@ -270,8 +340,13 @@ private:
       Type element = i >= leading ? getElementTypeOrSelf(operands[i - leading])
                      : i == 0     ? Type(builder.getI64Type())
                                   : Type(builder.getI1Type());
+      // A map over sequences gives one element of each.
+      auto sequence = dyn_cast<trn::onnx::SequenceType>(element);
+      const bool isList = sequence && node.op() != "SequenceMap";
+      if (sequence && !isList)
+        element = sequence.getElement();
       // Sizes may change from step to step, whatever the file says.
-      Type type = TensorType::isValidElementType(element) ? Type(UnrankedTensorType::get(element)) : element;
+      Type type = isList ? element : Type(UnrankedTensorType::get(element));
       values[input.name()] = block.addArgument(type, loc);
       own[input.name()] = true;
     }
@@ -350,20 +425,26 @@ private:
 
   /// The declared type is a promise of the file: its element type must hold. Declared sizes are often stale.
   void checkOutput(const ::onnx::ValueInfoProto &output, Value value) {
-    if (!llvm::isa<TensorType>(value.getType()))
-      return add(Kind::Unsupported, "output '" + output.name() + "' is not a tensor",
-                 "export the model with plain tensors");
-    if (!output.has_type() || (output.type().has_tensor_type() && output.type().tensor_type().elem_type() == 0))
+    const ::onnx::TypeProto *type = &output.type();
+    if (type->has_optional_type())
+      type = &type->optional_type().elem_type();
+    auto sequence = dyn_cast<trn::onnx::SequenceType>(value.getType());
+    if (sequence && type->has_sequence_type())
+      type = &type->sequence_type().elem_type();
+    else if (sequence || !llvm::isa<TensorType>(value.getType()))
+      return add(Kind::Unsupported, "output '" + output.name() + "' is not declared as what it is",
+                 "declare its type in the model");
+    if (!output.has_type() || (type->has_tensor_type() && type->tensor_type().elem_type() == 0))
       return;
-    if (!output.type().has_tensor_type())
-      return add(Kind::Unsupported, "output '" + output.name() + "' is not a tensor");
-    Type declared = elementType(context, output.type().tensor_type().elem_type());
-    Type actual = cast<ShapedType>(value.getType()).getElementType();
+    if (!type->has_tensor_type())
+      return add(Kind::Unsupported, "output '" + output.name() + "' is neither a tensor nor a sequence of tensors");
+    Type declared = elementType(context, type->tensor_type().elem_type());
+    Type actual = sequence ? sequence.getElement() : cast<ShapedType>(value.getType()).getElementType();
     if (declared == actual)
       return;
     std::string text;
     llvm::raw_string_ostream os(text);
-    os << "output '" << output.name() << "' is declared as " << dataTypeName(output.type().tensor_type().elem_type())
+    os << "output '" << output.name() << "' is declared as " << dataTypeName(type->tensor_type().elem_type())
        << " but its node gives " << actual;
     add(Kind::Broken, text);
   }
@@ -371,15 +452,18 @@ private:
   /// A misspelt name must not be ignored.
   void reportUnusedOptions() {
     std::set<std::string> names;
-    for (const auto &input : graph.input())
-      if (!initializers.count(input.name()))
-        names.insert(input.name());
+    for (const std::string &name : seen)
+      if (!initializers.count(name))
+        names.insert(name);
     std::string known;
     for (const std::string &name : names)
       known += (known.empty() ? "'" : ", '") + name + "'";
     for (const auto &[name, shape] : options.shapes)
       if (!names.count(name))
         add(Kind::Broken, "a shape is given for '" + name + "' but the model's inputs are " + known);
+    for (const std::string &name : options.absent)
+      if (!names.count(name))
+        add(Kind::Broken, "an element is denied to '" + name + "' but the model's inputs are " + known);
     for (const auto &[name, tensor] : options.constInputs)
       if (!names.count(name))
         add(Kind::Broken, "a constant is given for '" + name + "' but the model's inputs are " + known);
@@ -405,6 +489,7 @@ private:
   int64_t opset = 0;
   std::map<std::string, const ::onnx::TensorProto *> initializers;
   std::map<std::string, bool> defined;
+  std::set<std::string> seen; ///< names of inputs, those of the elements of sequences among them
   ValueMap values;
   Functions functions;
   Opsets modelOpsets;

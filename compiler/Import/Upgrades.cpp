@@ -111,17 +111,10 @@ LogicalResult upgrade::castLikeToCast(NodeImporter &node) {
   return node.define(node.createSimple("Cast", {node.operands[0][0]}, attributes));
 }
 
-/// An optional that has an element is that element.
-LogicalResult upgrade::optionalIsElement(NodeImporter &node) {
-  if (node.operands[0].empty())
-    return node.problem(Kind::Unsupported, "an optional without an element is not supported",
-                        "export the model with plain tensors");
-  return node.define(node.operands[0][0]);
-}
-LogicalResult upgrade::optionalHasElement(NodeImporter &node) {
-  auto type = RankedTensorType::get({}, node.builder.getI1Type());
-  auto value = DenseElementsAttr::get(type, !node.operands[0].empty());
-  return node.define(trn::onnx::WeightOp::create(node.builder, node.location(), value));
+/// What is no tensor has no operation of its own: it is passed on.
+LogicalResult upgrade::identityOfTensors(NodeImporter &node) {
+  Value x = node.operands[0][0];
+  return llvm::isa<TensorType>(x.getType()) ? node.buildDefault() : node.define(x);
 }
 
 /// Version 1 of Selu rounds its constants to four decimals.

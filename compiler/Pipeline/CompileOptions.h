@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct CompileOptions {
   // Importing.
   std::map<std::string, int64_t> dims;                 ///< symbolic dimensions, by name
   std::map<std::string, std::vector<int64_t>> shapes;  ///< input shapes, by name
+  std::set<std::string> absent;                        ///< optional inputs without an element
   std::map<std::string, std::string> constInputs;      ///< inputs bound while compiling: name → tensor file
   bool allowExternalLinks = false;                     ///< follow links out of the model's folder
 

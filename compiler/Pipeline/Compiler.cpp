@@ -107,6 +107,7 @@ static FailureOr<ImportOptions> importOptions(const CompileOptions &options, Dia
   ImportOptions result;
   result.dims = options.dims;
   result.shapes = options.shapes;
+  result.absent = options.absent;
   result.allowExternalLinks = options.allowExternalLinks;
   bool ok = true;
   for (const auto &[name, file] : options.constInputs) {

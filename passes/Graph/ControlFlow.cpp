@@ -5,6 +5,7 @@
 #include "dialects/ONNX/Ops/Control.h"
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
+#include "passes/Graph/Sequences.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,7 +18,7 @@ using namespace trn::onnx;
 /// small file could expand without end.
 static constexpr int64_t kMaxSteps = 4096, kMaxOperations = 1 << 20;
 
-bool trn::isControlFlow(Operation *op) { return llvm::isa<IfOp, LoopOp, ScanOp>(op); }
+bool trn::isControlFlow(Operation *op) { return llvm::isa<IfOp, LoopOp, ScanOp, SequenceMapOp>(op); }
 
 namespace {
 
@@ -45,6 +46,19 @@ public:
     SmallVector<Value> taken = inlineBody(branch.getThenBranch(), {});
     SmallVector<Value> other = inlineBody(branch.getElseBranch(), {}), results;
     for (auto [a, b] : llvm::zip_equal(taken, other)) {
+      std::optional<SmallVector<Value>> ofA = sequenceElements(a), ofB = sequenceElements(b);
+      if (auto list = dyn_cast<SequenceType>(a.getType()); list && ofA && ofB && ofA->size() == ofB->size()) {
+        SmallVector<Value> elements;
+        for (auto [x, y] : llvm::zip_equal(*ofA, *ofB)) {
+          if (!isStaticTensor(x) || x.getType() != y.getType())
+            return refuse("the condition is known at run time only, and the branches give sequences of a " +
+                          text(x.getType()) + " and a " + text(y.getType()) +
+                          "; bind the condition's input with --const-input");
+          elements.push_back(select(branch.getCondition(), x, y));
+        }
+        results.push_back(writeSequence(builder, op->getLoc(), elements, list.getElement()));
+        continue;
+      }
       if (!isStaticTensor(a) || a.getType() != b.getType())
         return refuse("the condition is known at run time only, and the branches give a " + text(a.getType()) +
                       " and a " + text(b.getType()) + "; bind the condition's input with --const-input");
@@ -142,6 +156,33 @@ public:
         return Resolution::Refused;
     }
     return replace(carried);
+  }
+
+  Resolution resolve(SequenceMapOp map) {
+    SmallVector<std::optional<SmallVector<Value>>> lists;
+    for (Value input : map.getInputs()) {
+      bool isList = llvm::isa<SequenceType>(input.getType());
+      lists.push_back(isList ? sequenceElements(input) : std::nullopt);
+      if (isList && !lists.back())
+        return Resolution::NotYet;
+      if (isList && lists.back()->size() != lists.front()->size())
+        return refuse("expected sequences of one length but got " + std::to_string(lists.front()->size()) + " and " +
+                      std::to_string(lists.back()->size()));
+    }
+    SmallVector<SmallVector<Value>> parts(map->getNumResults());
+    for (size_t step = 0; step < lists.front()->size(); ++step) {
+      if (!underLimit())
+        return refuse("the map writes more than " + std::to_string(kMaxOperations) + " operations");
+      SmallVector<Value> arguments;
+      for (auto [list, input] : llvm::zip_equal(lists, map.getInputs()))
+        arguments.push_back(list ? (*list)[step] : Value(input));
+      for (auto [part, value] : llvm::zip_equal(parts, inlineBody(map.getBody(), arguments)))
+        part.push_back(value);
+    }
+    SmallVector<Value> results;
+    for (auto [part, result] : llvm::zip_equal(parts, map.getResults()))
+      results.push_back(writeSequence(builder, op->getLoc(), part, cast<SequenceType>(result.getType()).getElement()));
+    return replace(results);
   }
 
 private:
@@ -250,5 +291,7 @@ Resolution trn::resolveControlFlow(Operation *op, bool atRunTime, VisitOperation
     return resolver.resolve(branch, atRunTime);
   if (auto loop = dyn_cast<LoopOp>(op))
     return resolver.resolve(loop, atRunTime);
+  if (auto map = dyn_cast<SequenceMapOp>(op))
+    return resolver.resolve(map);
   return resolver.resolve(cast<ScanOp>(op), atRunTime);
 }

@@ -7,6 +7,7 @@
 #include "passes/Graph/Passes.h"
 
 #include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/ONNX/Shape/Inference.h"
@@ -92,8 +93,9 @@ public:
       if (!changed)
         break;
     }
+    if (failed(expandOutputs()))
+      return failure();
     dropUnused();
-    retypeFunction();
     LogicalResult isStatic = checkStatic(), isConstant = checkConstantOperands();
     return success(succeeded(isStatic) && succeeded(isConstant));
   }
@@ -201,10 +203,48 @@ private:
         op.erase();
   }
 
-  void retypeFunction() {
+  /// Outputs as the function returns them. The elements of a sequence are outputs of their own, `y.0`, `y.1`, …; an
+  /// optional without an element is none.
+  LogicalResult expandOutputs() {
     Operation *terminator = function.front().getTerminator();
+    Builder builder(function.getContext());
+    SmallVector<Value> values;
+    SmallVector<Attribute> attributes;
+    auto add = [&](Value value, DictionaryAttr named) {
+      values.push_back(value);
+      attributes.push_back(named ? named : builder.getDictionaryAttr({}));
+    };
+    for (auto [number, value] : llvm::enumerate(terminator->getOperands())) {
+      DictionaryAttr named = function.getResultAttrDict(number);
+      std::optional<SmallVector<Value>> elements = sequenceElements(value);
+      if (!elements && !llvm::isa<onnx::SequenceType>(value.getType())) {
+        add(value, named);
+        continue;
+      }
+      auto name = named ? named.getAs<StringAttr>("onnx.name") : StringAttr();
+      if (!elements) {
+        emitError(value.getLoc()) << "the length of output '" << (name ? name.getValue() : "")
+                                  << "' is known at run time only; bind what decides it with --const-input";
+        return failure();
+      }
+      for (auto [i, element] : llvm::enumerate(*elements)) {
+        NamedAttrList list(named);
+        if (name)
+          list.set("onnx.name", builder.getStringAttr(name.getValue() + "." + Twine(i)));
+        add(element, list.getDictionary(function.getContext()));
+      }
+    }
+    if (values.empty() && terminator->getNumOperands() > 0) {
+      emitError(function.getLoc()) << "no output has a tensor: there is nothing to compute";
+      return failure();
+    }
+    terminator->setOperands(values);
+    function.setAllResultAttrs(ArrayRef<Attribute>());
     function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
                                        SmallVector<Type>(terminator->getOperandTypes())));
+    if (llvm::any_of(attributes, [](Attribute named) { return !cast<DictionaryAttr>(named).empty(); }))
+      function.setAllResultAttrs(attributes);
+    return success();
   }
 
   static bool isStaticValue(Value value) {

@@ -19,21 +19,34 @@ static constexpr int64_t kMaxParts = 1 << 16;
 
 bool trn::isSequence(Operation *op) {
   return llvm::isa<SequenceAtOp, SequenceInsertOp, SequenceEraseOp, SequenceLengthOp, SplitToSequenceOp,
-                   ConcatFromSequenceOp>(op);
+                   ConcatFromSequenceOp, OptionalOp, OptionalGetElementOp, OptionalHasElementOp>(op);
 }
-
-namespace {
 
 using Elements = SmallVector<Value>;
 
-std::optional<Elements> elementsOf(Value sequence) {
+/// Whether `value` is an optional without an element.
+static bool isAbsent(Value value) {
+  auto optional = value.getDefiningOp<OptionalOp>();
+  return optional && !optional.getX();
+}
+
+std::optional<Elements> trn::sequenceElements(Value sequence) {
   Operation *definition = sequence.getDefiningOp();
   if (auto construct = dyn_cast_if_present<SequenceConstructOp>(definition))
     return Elements(construct.getInputs());
-  if (llvm::isa_and_nonnull<SequenceEmptyOp>(definition))
+  if (llvm::isa_and_nonnull<SequenceEmptyOp>(definition) || isAbsent(sequence))
     return Elements();
   return std::nullopt;
 }
+
+Value trn::writeSequence(OpBuilder &builder, Location loc, ValueRange elements, Type element) {
+  if (!elements.empty())
+    return buildOperation(builder, loc, "SequenceConstruct", SmallVector<Value>(elements))->getResult(0);
+  return buildOperation(builder, loc, "SequenceEmpty", {}, builder.getNamedAttr("dtype", TypeAttr::get(element)))
+      ->getResult(0);
+}
+
+namespace {
 
 class Resolver {
 public:
@@ -42,7 +55,11 @@ public:
   Resolution run() {
     if (auto split = dyn_cast<SplitToSequenceOp>(op))
       return resolveSplit(split);
-    std::optional<Elements> elements = elementsOf(op->getOperand(0));
+    if (llvm::isa<OptionalOp, OptionalGetElementOp, OptionalHasElementOp>(op))
+      return resolveOptional();
+    if (isAbsent(op->getOperand(0)))
+      return withoutElement();
+    std::optional<Elements> elements = sequenceElements(op->getOperand(0));
     if (!elements)
       return Resolution::NotYet; // What makes the sequence is refused itself.
     return llvm::TypeSwitch<Operation *, Resolution>(op)
@@ -74,12 +91,32 @@ private:
     return Resolution::Resolved;
   }
   Resolution replaceByList(ArrayRef<Value> elements) {
-    if (!elements.empty())
-      return replace(buildOperation(builder, op->getLoc(), "SequenceConstruct", elements)->getResult(0));
     Type element = cast<SequenceType>(op->getResult(0).getType()).getElement();
-    return replace(buildOperation(builder, op->getLoc(), "SequenceEmpty", {},
-                                  builder.getNamedAttr("dtype", TypeAttr::get(element)))
-                       ->getResult(0));
+    return replace(writeSequence(builder, op->getLoc(), elements, element));
+  }
+
+  Resolution withoutElement() {
+    return atRunTime ? refuse("expected an optional with an element but it has none") : Resolution::NotYet;
+  }
+  Resolution resolveOptional() {
+    if (llvm::isa<OptionalHasElementOp>(op)) {
+      const bool present = op->getNumOperands() && !isAbsent(op->getOperand(0));
+      if (present && isUnresolved(op->getOperand(0)))
+        return Resolution::NotYet;
+      auto type = RankedTensorType::get({}, builder.getI1Type());
+      return replace(write.constant(DenseElementsAttr::get(type, present)));
+    }
+    if (op->getNumOperands() == 0)
+      return Resolution::NotYet; // stays until nothing reads it
+    Value element = op->getOperand(0);
+    if (llvm::isa<OptionalGetElementOp>(op) && isAbsent(element))
+      return withoutElement();
+    return isUnresolved(element) ? Resolution::NotYet : replace(element);
+  }
+  /// Branches and loops decide whether what they give has an element.
+  static bool isUnresolved(Value value) {
+    Operation *definition = value.getDefiningOp();
+    return definition && isControlFlow(definition);
   }
 
   /// A position, negative ones from the end; none when it is not constant. Out of [0, limit) it is -1.

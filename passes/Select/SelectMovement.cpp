@@ -45,14 +45,14 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
     if (isInHbm(result->get()) && op.getNumDpsInputs() == 1 && !isInHbm(op.getDpsInputs()[0]))
       partitioned = op.getDpsInputOperand(0);
     auto partition = iteratorOfDim(op, partitioned, 0);
-    if (!partition)
+    if (!partition && op.getNumLoops() > 0) // a scalar has no dimension: it is one partition
       return op.emitOpError("cannot move: expected dimension 0 to be indexed by one loop");
     SmallVector<unsigned> loops;
     for (AffineExpr expr : op.getMatchingIndexingMap(result).getResults())
-      if (auto iterator = dyn_cast<AffineDimExpr>(expr); iterator && iterator.getPosition() != *partition)
+      if (auto iterator = dyn_cast<AffineDimExpr>(expr); iterator && iterator.getPosition() != partition)
         loops.push_back(iterator.getPosition());
     std::string reason;
-    FailureOr<Tile> tile = tileOf(op, *partition, loops, reason);
+    FailureOr<Tile> tile = tileOf(op, partition, loops, reason);
     if (failed(tile))
       return op.emitOpError("cannot move: ") << reason;
     return tile;

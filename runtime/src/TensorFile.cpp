@@ -677,16 +677,18 @@ std::vector<uint8_t> npzBytes(const TensorFile &file, uint64_t zip64From) {
   return out;
 }
 
-absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, const std::string &what) {
+static absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, const std::string &what,
+                                             bool inOptional) {
   TensorFile file;
   absl::StatusOr<HostTensor> tensor = parseTensorProto(bytes, what);
-  if (tensor.ok()) {
+  if (tensor.ok() && !inOptional) {
     file.tensors.push_back(std::move(*tensor));
     return file;
   }
   // SequenceProto: name 1, elem_type 2 (1 = tensor), tensor_values 3.
-  // OptionalProto: name 1, elem_type 2 (1 = tensor, 0 = absent), tensor_value 3. The two share their field numbers; a
-  // message with exactly one tensor and no repetition is taken for a sequence of one, which callers accept for both.
+  // OptionalProto: name 1, elem_type 2 (1 = tensor, 3 = sequence, 0 = absent), tensor_value 3, sequence_value 5. The two
+  // share their field numbers; a message with exactly one tensor and no repetition is taken for a sequence of one, which
+  // callers accept for both. An optional that has a sequence is that sequence.
   file.kind = TensorFile::Kind::Sequence;
   Wire wire(bytes);
   while (wire.next()) {
@@ -695,7 +697,12 @@ absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, const std
       if (!element.ok())
         return element.status();
       file.tensors.push_back(std::move(*element));
-    } else if (wire.number > 3 || (wire.number == 2 && wire.value > 1)) {
+    } else if (wire.number == 5 && wire.type == 2 && !inOptional && file.tensors.empty()) {
+      absl::StatusOr<TensorFile> sequence = parseProto(wire.payload, what, /*inOptional=*/true);
+      if (!sequence.ok())
+        return sequence.status();
+      file.tensors = std::move(sequence->tensors);
+    } else if (wire.number > 3 || (wire.number == 2 && wire.value > 1 && (wire.value != 3 || inOptional))) {
       return tensor.status();
     }
   }
@@ -704,6 +711,10 @@ absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, const std
   if (file.tensors.empty())
     file.kind = TensorFile::Kind::Optional;
   return file;
+}
+
+absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, const std::string &what) {
+  return parseProto(bytes, what, /*inOptional=*/false);
 }
 
 absl::StatusOr<TensorFile> readTensorFile(const std::string &path, DataType expected) {

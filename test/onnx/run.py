@@ -50,13 +50,29 @@ def reason_of(stderr):
 
 
 def shape_options(case, files):
-    """--shape for inputs whose type leaves a size open; the standard's runner knows them from the data as well."""
+    """--shape for inputs whose type leaves open a size, the length of a sequence, or whether an optional has an element;
+    the standard's runner knows them from the data as well."""
     options = []
+
+    def bind(name, sizes):
+        options.append(f"--shape={name}={'x'.join(map(str, sizes)) or 'scalar'}")
+
     for value, file in zip(case.inputs, files):
-        shape = value.type.tensor_type.shape if value.type.HasField("tensor_type") else None
-        if shape is not None and not all(dim.HasField("dim_value") for dim in shape.dim):
-            sizes = suite.read_value(file, value.type).shape
-            options.append(f"--shape={value.name}={'x'.join(map(str, sizes))}")
+        kind = suite.element_type(value.type)
+        shape = kind.tensor_type.shape if kind.HasField("tensor_type") else None
+        is_open = shape is not None and not all(dim.HasField("dim_value") for dim in shape.dim)
+        if shape is not None and kind is value.type and not is_open:
+            continue
+        data = suite.read_value(file, value.type)
+        if data is None:
+            options.append(f"--shape={value.name}=none")
+        elif isinstance(data, list):
+            for i, element in enumerate(data):
+                bind(f"{value.name}.{i}", element.shape)
+            if not data:
+                bind(value.name, (0,))
+        elif is_open:
+            bind(value.name, data.shape)
     return options
 
 
@@ -85,7 +101,7 @@ def run_once(case, files, expected, bound, trnc, folder, timeout):
     for value, got, want in zip(case.outputs, saved, expected):
         if not want.exists():
             return "wrong", f"the test has no value of output '{value.name}'"
-        text = suite.difference(suite.read_value(got, value.type), suite.read_value(want, value.type), case.rtol, case.atol)
+        text = suite.difference(suite.read_value(got, suite.element_type(value.type)), suite.read_value(want, value.type), case.rtol, case.atol)
         if text:
             return "wrong", f"output '{value.name}': {text}"
     return "pass", ""

@@ -29,6 +29,11 @@ def read_value(path, value_type):
     return numpy_helper.to_array(onnx.TensorProto.FromString(data))
 
 
+def element_type(value_type):
+    """The type of the element of an optional; other types are themselves. An optional that has an element is it."""
+    return value_type.optional_type.elem_type if value_type.HasField("optional_type") else value_type
+
+
 def type_name(value):
     """The element type of a value read from a file."""
     if isinstance(value, list):

@@ -33,8 +33,13 @@ CompileOptions compileOptions(CommandLine &line) {
       options.dims[name] = number;
   }
   for (const auto &[name, value] : line.pairs(OPT_shape)) {
+    if (value == "none") {
+      options.absent.insert(name);
+      continue;
+    }
     llvm::SmallVector<llvm::StringRef> parts;
-    llvm::StringRef(value).split(parts, 'x');
+    if (value != "scalar")
+      llvm::StringRef(value).split(parts, 'x');
     std::vector<int64_t> shape(parts.size());
     bool good = true;
     for (size_t i = 0; i < parts.size(); ++i)

@@ -46,7 +46,9 @@ def json : Switch<"json", Commands<Reporting.Names>, "Print the report as JSON o
 def quiet : Switch<"quiet", All, "Print errors only">;
 
 // Importing.
-defm shape : Value<"shape", Importing, "NAME=AxBxC", "Shape of an input, by name; repeatable">;
+defm shape : Value<"shape", Importing, "NAME=AxBxC",
+                   "Shape of an input, by name; repeatable; a number without dimensions is a scalar. A sequence x has the elements x.0, x.1, ..: as many as have a "
+                   "shape, or x=N; an optional without an element is x=none">;
 defm dim : Value<"dim", Importing, "NAME=N", "Value of a symbolic dimension, by name; repeatable">;
 defm const_input : Value<"const-input", Importing, "NAME=@FILE", "Bind a run-time input while compiling; repeatable">;
 defm weights_links : Value<"weights-links", Importing, "allow|deny",

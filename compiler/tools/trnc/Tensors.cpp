@@ -41,6 +41,35 @@ absl::StatusOr<HostTensor> readNamedTensor(const std::string &file, const std::s
                                         .str());
 }
 
+/// The position of element `port` in sequence `sequence`: that of `x.3` in `x` is 3.
+static std::optional<size_t> positionIn(llvm::StringRef sequence, llvm::StringRef port) {
+  size_t position = 0;
+  if (!port.consume_front(sequence) || !port.consume_front(".") || port.getAsInteger(10, position))
+    return std::nullopt;
+  return position;
+}
+
+/// Gives the elements of a sequence in one file to the ports `name.0`, `name.1`, …; false when `name` has no such ports
+/// and the file holds something.
+static bool spreadSequence(const NamedFile &file, const std::vector<InputPort> &ports,
+                           std::map<std::string, HostTensor> &elements, std::vector<std::string> &problems) {
+  size_t length = llvm::count_if(ports, [&](const InputPort &port) { return positionIn(file.name, port.name); });
+  absl::StatusOr<rt::TensorFile> read = rt::readTensorFile(file.file);
+  if (!read.ok()) {
+    problems.push_back(std::string(read.status().message()));
+    return true;
+  }
+  if (length == 0)
+    return read->tensors.empty(); // A sequence or optional without elements has no port.
+  if (read->tensors.size() != length)
+    problems.push_back(llvm::formatv("input '{0}': expected a sequence of {1} tensors but got {2}", file.name, length,
+                                     read->tensors.size())
+                           .str());
+  for (const auto &[i, tensor] : llvm::enumerate(read->tensors))
+    elements[file.name + "." + std::to_string(i)] = std::move(tensor);
+  return true;
+}
+
 /// Seeded noise of the input's type: standard normal numbers, or integers 0 and 1.
 static HostTensor noise(const InputPort &port, uint64_t seed) {
   HostTensor tensor{port.name, port.type, port.shape, {}};
@@ -74,9 +103,10 @@ static std::string mismatch(const HostTensor &tensor, const InputPort &port) {
 std::vector<HostTensor> collectInputs(const std::vector<InputPort> &ports, const std::vector<NamedFile> &files,
                                       std::optional<uint64_t> seed, std::vector<std::string> &problems) {
   std::vector<HostTensor> inputs;
+  std::map<std::string, HostTensor> elements;
   auto names = llvm::map_range(ports, [](const InputPort &port) { return port.name; });
   for (const NamedFile &file : files)
-    if (!llvm::is_contained(names, file.name))
+    if (!llvm::is_contained(names, file.name) && !spreadSequence(file, ports, elements, problems))
       problems.push_back(llvm::formatv("the model has no input '{0}'; its inputs are '{1}'", file.name,
                                        llvm::join(names, "', '"))
                              .str());
@@ -90,6 +120,8 @@ std::vector<HostTensor> collectInputs(const std::vector<InputPort> &ports, const
         continue;
       }
       tensor = std::move(*read);
+    } else if (auto element = elements.find(port.name); element != elements.end()) {
+      tensor = std::move(element->second);
     } else if (seed) {
       tensor = noise(port, *seed);
     } else {
@@ -139,7 +171,8 @@ std::vector<std::string> checkSaves(const rt::Session &session, const std::vecto
   for (uint32_t index : session.outputs())
     names.push_back(session.buffer(index).name);
   for (const NamedFile &file : files) {
-    if (!llvm::is_contained(names, file.name))
+    if (!llvm::is_contained(names, file.name) &&
+        llvm::none_of(names, [&](llvm::StringRef name) { return positionIn(file.name, name).has_value(); }))
       problems.push_back(llvm::formatv("the model has no output '{0}'; its outputs are '{1}'", file.name,
                                        llvm::join(names, "', '"))
                              .str());
@@ -155,7 +188,9 @@ std::vector<std::string> saveOutputs(const rt::Session &session, const std::vect
   std::vector<std::string> problems;
   for (const NamedFile &file : files)
     for (size_t i = 0; i < session.outputs().size(); ++i) {
-      if (session.buffer(session.outputs()[i]).name != file.name)
+      const std::string &name = session.buffer(session.outputs()[i]).name;
+      const bool isElement = positionIn(file.name, name).has_value();
+      if (name != file.name && !isElement)
         continue;
       absl::StatusOr<HostTensor> tensor = outputTensor(session, i);
       if (!tensor.ok()) {
@@ -164,7 +199,8 @@ std::vector<std::string> saveOutputs(const rt::Session &session, const std::vect
       }
       rt::TensorFile &to = byPath[file.file];
       to.kind = llvm::StringRef(file.file).ends_with(".npz") ? rt::TensorFile::Kind::Named
-                                                             : rt::TensorFile::Kind::Tensor;
+                : isElement                                    ? rt::TensorFile::Kind::Sequence
+                                                               : rt::TensorFile::Kind::Tensor;
       to.tensors.push_back(std::move(*tensor));
     }
   for (const auto &[path, file] : byPath)

@@ -1,6 +1,6 @@
 //===- Control.td - ONNX operators with bodies ----------------------------===//
 //
-// Owns If, Loop and Scan. `onnx-infer-fold` resolves them while compiling: a branch that is known is inlined, loops with
+// Owns If, Loop, Scan and SequenceMap. `onnx-infer-fold` resolves them while compiling: a branch that is known is inlined, loops with
 // a known number of steps are unrolled, and a condition that only the run knows selects between results.
 //
 //===----------------------------------------------------------------------===//
@@ -42,6 +42,12 @@ def ONNX_ScanOp : ONNX_ControlOp<"Scan", [9, 11, 16, 19, 21, 23, 24, 25]> {
                        OptionalAttr<DenseI64ArrayAttr>:$scan_output_directions);
   let regions = (region SizedRegion<1>:$body);
   let limits = "unrolled";
+}
+
+/// The body takes one element of each sequence, and the tensors as they are; it gives one element of each result.
+def ONNX_SequenceMapOp : ONNX_ControlOp<"SequenceMap", [17]> {
+  let arguments = (ins Variadic<AnyType>:$inputs);
+  let regions = (region SizedRegion<1>:$body);
 }
 
 /// Ends a body with its results.

@@ -59,7 +59,9 @@ def ONNX_RoundOp : ONNX_Unary<"Round", [11, 22], "math.roundeven">;
 def ONNX_SignOp : ONNX_Unary<"Sign", [9, 13], "", "", "", ONNX_NumTensor>;
 def ONNX_NotOp : ONNX_Unary<"Not", [1], "", "", "", ONNX_BoolTensor>;
 def ONNX_BitwiseNotOp : ONNX_Unary<"BitwiseNot", [18], "", "", "", ONNX_IntTensor>;
-def ONNX_IdentityOp : ONNX_Unary<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25], "", "", "", ONNX_Tensor>;
+def ONNX_IdentityOp : ONNX_Unary<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25], "", "", "", ONNX_Tensor> {
+  let upgrades = [Upgrade<1000, "identityOfTensors">];
+}
 
 // Tests.
 def ONNX_IsNaNOp : ONNX_Op<"IsNaN", [9, 13, 20], "test"> {

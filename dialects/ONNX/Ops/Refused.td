@@ -17,11 +17,6 @@ def : Random<"RandomUniformLike", [1, 22]>;
 def : Random<"Multinomial", [7, 22]>;
 def : Random<"Bernoulli", [15, 22]>;
 
-class Sequences<string onnxName, list<int> since>
-    : ONNX_Refused<onnxName, since, "sequences and optionals are not supported",
-                   "export the model with plain tensors">;
-def : Sequences<"SequenceMap", [17]>;
-
 class Strings<string onnxName, list<int> since>
     : ONNX_Refused<onnxName, since, "strings are not supported", "process text on the host">;
 def : Strings<"StringNormalizer", [10]>;

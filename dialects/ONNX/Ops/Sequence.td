@@ -1,7 +1,8 @@
 //===- Sequence.td - ONNX sequences and optionals -------------------------===//
 //
 // Owns lists of tensors, which exist while compiling only: `onnx-infer-fold` knows the elements of every sequence and
-// resolves what reads them. An optional is its element: the importer takes it for that.
+// resolves what reads them. At the borders of a model the elements of a sequence are inputs and outputs of their own,
+// `x.0`, `x.1`, …
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_SEQUENCE
@@ -50,22 +51,19 @@ def ONNX_ConcatFromSequenceOp : ONNX_Op<"ConcatFromSequence", [11], "sequence"> 
   let results = (outs ONNX_Tensor:$y);
 }
 
-// Optionals; the importer builds none of these.
+// An optional is its element; `onnx.Optional` without an operand is one that has none.
 def ONNX_OptionalOp : ONNX_Op<"Optional", [15], "sequence"> {
   let arguments = (ins Optional<AnyType>:$x);
   let results = (outs AnyType:$y);
-  let upgrades = [Upgrade<1000, "optionalIsElement">];
   let limits = "with an element";
 }
 def ONNX_OptionalGetElementOp : ONNX_Op<"OptionalGetElement", [15, 18], "sequence"> {
   let arguments = (ins AnyType:$x);
   let results = (outs AnyType:$y);
-  let upgrades = [Upgrade<1000, "optionalIsElement">];
 }
 def ONNX_OptionalHasElementOp : ONNX_Op<"OptionalHasElement", [15, 18], "sequence"> {
   let arguments = (ins Optional<AnyType>:$x);
   let results = (outs ONNX_BoolTensor:$y);
-  let upgrades = [Upgrade<1000, "optionalHasElement">];
 }
 
 #endif

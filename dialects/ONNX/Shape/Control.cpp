@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/ONNX/Ops/Control.h"
+#include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
@@ -28,6 +29,11 @@ LogicalResult shape::control(Inference &in) {
       return in.fail("expected 'num_scan_inputs' from 1 to " + Twine(arguments) + " but got " +
                      Twine(scan.getNumScanInputs()));
   }
+  if (auto map = dyn_cast<SequenceMapOp>(op)) {
+    arguments = map.getInputs().size();
+    if (arguments == 0 || !llvm::isa<SequenceType>(map.getInputs().front().getType()))
+      return in.fail("expected a sequence as first input");
+  }
   for (Region &body : op->getRegions()) {
     unsigned yielded = body.front().back().getNumOperands();
     if (body.getNumArguments() != arguments)
@@ -39,7 +45,9 @@ LogicalResult shape::control(Inference &in) {
   for (OpResult result : op->getResults()) {
     unsigned number = result.getResultNumber() + skipped;
     Type type = op->getRegion(0).front().back().getOperand(number).getType();
-    if (auto tensor = dyn_cast<TensorType>(type))
+    if (llvm::isa<SequenceMapOp>(op))
+      type = SequenceType::get(op->getContext(), getElementTypeOrSelf(type));
+    else if (auto tensor = dyn_cast<TensorType>(type))
       type = UnrankedTensorType::get(tensor.getElementType());
     for (Region &body : op->getRegions().drop_front())
       if (getElementTypeOrSelf(body.front().back().getOperand(number).getType()) != getElementTypeOrSelf(type))

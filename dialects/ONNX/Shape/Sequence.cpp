@@ -51,5 +51,9 @@ LogicalResult shape::sequence(Inference &in) {
       .Case([&](SequenceLengthOp) { return in.result(y, IntegerType::get(op->getContext(), 64), Sizes()); })
       .Case<SequenceAtOp, ConcatFromSequenceOp>(
           [&](auto reader) { return in.result(y, elementOf(reader.getSequence()), std::nullopt); })
-      .Default([&](Operation *) { return in.fail("expected the importer to resolve optionals"); });
+      .Case([&](OptionalHasElementOp) { return in.result(y, IntegerType::get(op->getContext(), 1), Sizes()); })
+      .Default([&](Operation *) { // an optional has the type of its element
+        in.result(y, op->getNumOperands() ? op->getOperand(0).getType() : y.getType());
+        return success();
+      });
 }

@@ -55,3 +55,50 @@ func.func @carried(%x: tensor<2x3xf32>) -> tensor<*xf32> {
   %y = onnx.ConcatFromSequence(%list) {axis = 0 : i64} : (!onnx.seq<f32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// A map gives one element of each sequence; the elements of a returned sequence are results of their own.
+// CHECK-LABEL: func.func @map
+// CHECK-SAME: -> (tensor<2xf32> {onnx.name = "y.0"}, tensor<3xf32> {onnx.name = "y.1"})
+// CHECK: %[[A:.*]] = onnx.Add(%arg0, %arg2)
+// CHECK: %[[B:.*]] = onnx.Add(%arg1, %arg2)
+// CHECK: return %[[A]], %[[B]] : tensor<2xf32>, tensor<3xf32>
+func.func @map(%a: tensor<2xf32>, %b: tensor<3xf32>, %c: tensor<f32>) -> (!onnx.seq<f32> {onnx.name = "y"}) {
+  %s = onnx.SequenceConstruct(%a, %b) : (tensor<2xf32>, tensor<3xf32>) -> !onnx.seq<f32>
+  %y = onnx.SequenceMap(%s, %c) {
+  ^bb0(%x: tensor<*xf32>, %t: tensor<*xf32>):
+    %sum = onnx.Add(%x, %t) : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+    onnx.yield %sum : tensor<*xf32>
+  } : (!onnx.seq<f32>, tensor<f32>) -> !onnx.seq<f32>
+  return %y : !onnx.seq<f32>
+}
+
+// A branch that only the run knows selects between the elements of sequences of one length.
+// CHECK-LABEL: func.func @branch
+// CHECK: %[[Y:.*]] = onnx.Where(%arg0, %arg1, %arg2)
+// CHECK: return %[[Y]] : tensor<2xf32>
+func.func @branch(%c: tensor<i1>, %a: tensor<2xf32>, %b: tensor<2xf32>) -> !onnx.seq<f32> {
+  %y = onnx.If(%c) {
+    %s = onnx.SequenceConstruct(%a) : (tensor<2xf32>) -> !onnx.seq<f32>
+    onnx.yield %s : !onnx.seq<f32>
+  }, {
+    %s = onnx.SequenceConstruct(%b) : (tensor<2xf32>) -> !onnx.seq<f32>
+    onnx.yield %s : !onnx.seq<f32>
+  } : (tensor<i1>) -> !onnx.seq<f32>
+  return %y : !onnx.seq<f32>
+}
+
+// An optional is its element, or known to have none.
+// CHECK-LABEL: func.func @optional
+// CHECK-DAG: %[[TRUE:.*]] = onnx.weight dense<true>
+// CHECK-DAG: %[[FALSE:.*]] = onnx.weight dense<false>
+// CHECK: %[[E:.*]] = onnx.Relu(%arg0)
+// CHECK: return %[[E]], %[[TRUE]], %[[FALSE]]
+func.func @optional(%a: tensor<2xf32>) -> (tensor<*xf32>, tensor<i1>, tensor<i1>) {
+  %o = onnx.Optional(%a) : (tensor<2xf32>) -> tensor<2xf32>
+  %none = onnx.Optional() : () -> tensor<2xf32>
+  %e = onnx.OptionalGetElement(%o) : (tensor<2xf32>) -> tensor<2xf32>
+  %has = onnx.OptionalHasElement(%o) : (tensor<2xf32>) -> tensor<i1>
+  %no = onnx.OptionalHasElement(%none) : (tensor<2xf32>) -> tensor<i1>
+  %y = onnx.Relu(%e) : (tensor<2xf32>) -> tensor<*xf32>
+  return %y, %has, %no : tensor<*xf32>, tensor<i1>, tensor<i1>
+}
