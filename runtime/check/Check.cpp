@@ -55,6 +55,8 @@ const char *name(FindingKind kind) {
     return "wrong-flow";
   case FindingKind::LeftoverSemaphore:
     return "leftover-semaphore";
+  case FindingKind::OverBarrier:
+    return "transfer-over-barrier";
   case FindingKind::Unsupported:
     return "unsupported";
   }
@@ -85,6 +87,8 @@ FindingKind kindOf(SyncProblem::Kind kind) {
     return FindingKind::SharedRing;
   case SyncProblem::Kind::LeftoverSemaphore:
     return FindingKind::LeftoverSemaphore;
+  case SyncProblem::Kind::OverBarrier:
+    return FindingKind::OverBarrier;
   case SyncProblem::Kind::Unsupported:
     return FindingKind::Unsupported;
   }
@@ -194,6 +198,8 @@ private:
 
   void visit(CommandId id) {
     const isa::Command &command = commands[id];
+    if (std::holds_alternative<isa::Barrier>(command.inst))
+      forgetCore();
     checkTable(id, command);
     checkStationary(id, command);
     checkSelfOverlap(id, command);
@@ -206,6 +212,14 @@ private:
       if (use.writes)
         writeOperand(id, use, static_cast<uint8_t>(index));
     });
+  }
+
+  /// Behind a barrier only device memory holds what it held.
+  void forgetCore() {
+    sbuf = psum = Shadow();
+    apart.clear();
+    loadedTable = -1;
+    loaded = nullptr;
   }
 
   /// Inputs and weights are set before the program starts and never change.
@@ -400,15 +414,45 @@ private:
 
 } // namespace
 
+/// The ways through a program that show all that can happen: everything that data decides is taken, or nothing, and each
+/// decision alone against the others.
+static std::vector<Path> pathsOf(const exe::Executable &exe) {
+  Path path;
+  path.dataRounds = path.barrierRounds = 2;
+  std::vector<Path> paths = {path};
+  const unsigned loads = countLoads(exe);
+  for (bool others : {true, false}) {
+    path.others = others;
+    if (!others && loads > 0)
+      paths.push_back(path);
+    for (unsigned load = 0; loads > 1 && load < loads; ++load) {
+      Path one = path;
+      one.loads.assign(loads, others);
+      one.loads[load] = !others;
+      paths.push_back(one);
+    }
+  }
+  return paths;
+}
+
 CheckReport check(const exe::Executable &exe, const CheckOptions &options) {
   if (!hasControlFlow(exe))
     return Checker(exe, options).run();
-  absl::StatusOr<exe::Executable> unrolled = unroll(exe);
-  if (unrolled.ok())
-    return Checker(*unrolled, options).run();
   CheckReport report;
-  report.errors = 1;
-  report.findings.push_back({FindingKind::Unsupported, true, kNoCommand, kNoCommand, std::string(unrolled.status().message())});
+  for (const Path &path : pathsOf(exe)) {
+    absl::StatusOr<exe::Executable> unrolled = unroll(exe, path);
+    if (!unrolled.ok()) {
+      report.errors = 1;
+      report.findings.push_back(
+          {FindingKind::Unsupported, true, kNoCommand, kNoCommand, std::string(unrolled.status().message())});
+      return report;
+    }
+    CheckReport one = Checker(*unrolled, options).run();
+    if (!one.ok())
+      return one;
+    if (one.commands > report.commands)
+      report = std::move(one);
+  }
   return report;
 }
 

@@ -33,6 +33,7 @@ enum class FindingKind : uint8_t {
   IllegalInstruction,
   WrongFlow, ///< a read gets its data from another command than expected
   LeftoverSemaphore,
+  OverBarrier, ///< a transfer that may still run when the queues meet at a barrier
   Unsupported,
 };
 const char *name(FindingKind kind);

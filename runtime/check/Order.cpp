@@ -107,6 +107,7 @@ public:
           ++next[program];
           progress = true;
         }
+      progress = progress || passBarrier(next);
     }
     for (unsigned program = 0; program < commands.programs(); ++program)
       if (next[program] < commands.size(program))
@@ -165,11 +166,52 @@ private:
     return clock;
   }
 
+  bool isAtBarrier(CommandId id) const { return std::holds_alternative<isa::Barrier>(commands[id].inst); }
+  bool waitHolds(const isa::Command &command) {
+    return !command.hasWait || semaphore(command.wait.semaphore).value >= int64_t(command.wait.value);
+  }
+
+  /// Visits the barriers of all programs when all have come to one: all that was issued is complete, and known to all.
+  bool passBarrier(std::vector<uint32_t> &next) {
+    for (unsigned program = 0; program < commands.programs(); ++program) {
+      if (next[program] >= commands.size(program))
+        return false;
+      const CommandId id = commands.id(program, next[program]);
+      if (!isAtBarrier(id) || !waitHolds(commands[id]))
+        return false;
+    }
+    for (unsigned program = 0; program < commands.programs(); ++program) {
+      const CommandId id = commands.id(program, next[program]);
+      const isa::Command &command = commands[id];
+      if (command.hasWait)
+        applyWait(id, command, current[static_cast<uint8_t>(command.engine)]);
+    }
+    VectorClock known{};
+    for (const VectorClock &clock : current)
+      join(known, clock);
+    for (unsigned ring = 0; ring < kMaxRings; ++ring)
+      if (count[isa::kNumEngines + ring] > known[isa::kNumEngines + ring])
+        problem(SyncProblem::Kind::OverBarrier, commands.id(0, next[0]), lastOnRing[ring],
+                absl::StrCat(commands.describe(lastOnRing[ring]), " may still run when the queues meet at ",
+                             commands.describe(commands.id(0, next[0])), ": nobody waits for it before"));
+    reportLeftovers();
+    semaphores.clear();
+    known = count;
+    for (unsigned program = 0; program < commands.programs(); ++program) {
+      const CommandId id = commands.id(program, next[program]++);
+      const auto engine = static_cast<uint8_t>(commands[id].engine);
+      result.orders[id] = {known, ++count[engine], engine};
+      result.sequence.push_back(id);
+      current[engine] = known;
+    }
+    return true;
+  }
+
   /// Visits one command if its wait holds.
   bool step(CommandId id) {
     const isa::Command &command = commands[id];
     const auto engine = static_cast<uint8_t>(command.engine);
-    if (command.hasWait && semaphore(command.wait.semaphore).value < int64_t(command.wait.value))
+    if (isAtBarrier(id) || !waitHolds(command))
       return false;
     VectorClock &known = current[engine];
     const bool dma = isa::info(isa::opcode(command.inst)).isDma;
@@ -199,6 +241,7 @@ private:
               absl::StrCat("ring ", ring, " is fed by ", isa::name(isa::Engine(issuer)), " and ",
                            isa::name(command.engine), ": the order of its transfers is not defined"));
     issuer = static_cast<int>(command.engine);
+    lastOnRing[ring] = id;
     return static_cast<uint8_t>(isa::kNumEngines + ring);
   }
 
@@ -322,6 +365,7 @@ private:
   std::array<VectorClock, isa::kNumEngines> current{};
   std::array<uint32_t, kThreads> count{};
   std::array<int, kMaxRings> ringIssuer;
+  std::array<CommandId, kMaxRings> lastOnRing{};
   std::vector<Semaphore> semaphores;
 };
 

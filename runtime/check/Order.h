@@ -32,7 +32,7 @@ struct CommandOrder {
 
 /// A statement about the synchronisation of a program.
 struct SyncProblem {
-  enum class Kind : uint8_t { Deadlock, AmbiguousCount, BadUpdate, SharedRing, LeftoverSemaphore, Unsupported };
+  enum class Kind : uint8_t { Deadlock, AmbiguousCount, BadUpdate, SharedRing, LeftoverSemaphore, OverBarrier, Unsupported };
   Kind kind = Kind::Deadlock;
   CommandId command = kNoCommand; ///< where it shows
   CommandId other = kNoCommand;   ///< the other side, if there is one

@@ -32,6 +32,38 @@ absl::StatusOr<Step> decode(Core &, const isa::RegisterMove &, isa::Engine) { re
 absl::StatusOr<Step> decode(Core &, const isa::RegisterAdd &, isa::Engine) { return nothing(); }
 absl::StatusOr<Step> decode(Core &, const isa::Branch &, isa::Engine) { return nothing(); }
 absl::StatusOr<Step> decode(Core &, const isa::Loop &, isa::Engine) { return nothing(); }
+absl::StatusOr<Step> decode(Core &, const isa::Barrier &, isa::Engine) { return nothing(); }
+/// The queue reads the element itself (readInteger), because the register is its own.
+absl::StatusOr<Step> decode(Core &core, const isa::RegisterLoad &inst, isa::Engine) {
+  if (absl::StatusOr<View> source = core.view(inst.src, AccessMode::Read); !source.ok())
+    return source.status();
+  return nothing();
+}
+
+/// What a `register_load` finds in memory.
+static absl::StatusOr<int32_t> readInteger(Core &core, const isa::RegisterLoad &load) {
+  absl::StatusOr<View> source = core.view(load.src, AccessMode::Read);
+  if (!source.ok())
+    return source.status();
+  auto get = [&](auto element) {
+    fetchRaw(*source, source->row(0), 0, 1, &element);
+    return element;
+  };
+  switch (load.src.dtype) {
+  case isa::DType::I8:
+    return get(int8_t());
+  case isa::DType::U8:
+  case isa::DType::BOOL:
+    return get(uint8_t());
+  default:
+    break;
+  }
+  const auto value = get(int32_t());
+  if (load.src.dtype == isa::DType::U32 && value < 0)
+    return absl::OutOfRangeError(
+        absl::StrCat("expected an integer of at most 31 bits for a register, but got ", static_cast<uint32_t>(value)));
+  return value;
+}
 
 /// All rules of the instruction's record that it breaks, as one error.
 static absl::Status validated(const Core &core, const isa::Instruction &instruction, isa::Engine engine) {
@@ -123,6 +155,9 @@ struct Queue {
   exe::Registers registers;
 
   bool isDone() const { return next >= entries.size(); }
+  bool isAtBarrier() const {
+    return !isDone() && std::holds_alternative<isa::Barrier>(entries[next].command->inst);
+  }
 };
 
 struct FunctionalPlan::State {
@@ -148,6 +183,7 @@ struct FunctionalPlan::State {
   absl::StatusOr<size_t> runMatmulsFrom(Queue &queue, RunStatistics &statistics);
   absl::StatusOr<uint64_t> runQueue(Queue &queue, RunStatistics &statistics, const RunLimits &limits,
                                     absl::Time deadline);
+  bool passBarrier(RunStatistics &statistics);
   absl::Status deadlock() const;
 };
 
@@ -287,7 +323,7 @@ absl::StatusOr<uint64_t> FunctionalPlan::State::runQueue(Queue &queue, RunStatis
                                                          const RunLimits &limits, absl::Time deadline) {
   uint64_t executed = 0;
   uint64_t sincePoll = kPollInterval; // Look at the clock before the first instruction.
-  while (!queue.isDone() && canStart(queue.entries[queue.next])) {
+  while (!queue.isDone() && !queue.isAtBarrier() && canStart(queue.entries[queue.next])) {
     if (statistics.instructions + executed >= limits.instructions)
       return absl::ResourceExhaustedError(
           absl::StrCat("stopped after ", limits.instructions, " instructions, at ", describe(queue, queue.next)));
@@ -317,12 +353,33 @@ absl::StatusOr<uint64_t> FunctionalPlan::State::runQueue(Queue &queue, RunStatis
       core->markWritten(view);
     if (absl::Status status = entry.step(); !status.ok())
       return annotate(status, queue, index);
-    queue.next = queue.registers.next(entry.command->inst, index, queue.entries.size());
+    int32_t loaded = 0;
+    if (const auto *load = std::get_if<isa::RegisterLoad>(&entry.command->inst)) {
+      absl::StatusOr<int32_t> read = readInteger(*core, *load);
+      if (!read.ok())
+        return annotate(read.status(), queue, index);
+      loaded = *read;
+    }
+    queue.next = queue.registers.next(entry.command->inst, index, queue.entries.size(), loaded);
     if (absl::Status status = complete(queue, index); !status.ok())
       return status;
     ++executed;
   }
   return executed;
+}
+
+/// Lets all queues go on when all have come to their barriers; false when one has not.
+bool FunctionalPlan::State::passBarrier(RunStatistics &statistics) {
+  for (const Queue &queue : queues)
+    if (!queue.isAtBarrier() || !canStart(queue.entries[queue.next]))
+      return false;
+  std::fill(semaphores.begin(), semaphores.end(), 0);
+  for (Queue &queue : queues) {
+    ++queue.next;
+    ++statistics.instructions;
+    ++statistics.perEngine[size_t(queue.engine)];
+  }
+  return true;
 }
 
 /// No queue can go on: what each waits for.
@@ -332,6 +389,10 @@ absl::Status FunctionalPlan::State::deadlock() const {
     if (queue.isDone())
       continue;
     const isa::Command &command = *queue.entries[queue.next].command;
+    if (queue.isAtBarrier()) {
+      absl::StrAppend(&text, "; ", describe(queue, queue.next), " waits for the other queues");
+      continue;
+    }
     absl::StrAppend(&text, "; ", describe(queue, queue.next), " waits for semaphore ", command.wait.semaphore,
                     " >= ", command.wait.value, ", which is ", semaphores[command.wait.semaphore]);
   }
@@ -385,7 +446,7 @@ absl::StatusOr<RunStatistics> FunctionalPlan::run(absl::Span<const HbmBuffer> bu
     }
     if (allDone)
       return statistics;
-    if (progress == 0)
+    if (progress == 0 && !state->passBarrier(statistics))
       return state->deadlock();
   }
 }

@@ -65,6 +65,8 @@ absl::StatusOr<Step> decode(Core &, const isa::RegisterMove &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::RegisterAdd &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::Branch &, isa::Engine);
 absl::StatusOr<Step> decode(Core &, const isa::Loop &, isa::Engine);
+absl::StatusOr<Step> decode(Core &, const isa::RegisterLoad &, isa::Engine);
+absl::StatusOr<Step> decode(Core &, const isa::Barrier &, isa::Engine);
 
 /// Checks `instruction` against the device's rules and decodes it. Errors name the rule and its source.
 absl::StatusOr<Step> decode(Core &, const isa::Instruction &, isa::Engine);

@@ -1,8 +1,8 @@
 //===- Registers.h - how a queue goes through its program -----------------===//
 //
-// Owns the meaning of registers, branches and loops: the registers of one queue, and which command follows another.
-// Registers hold what instructions put there and never data, so the way of every queue is known before it runs: the
-// emulator walks it, timing and the checker unroll it.
+// Owns the meaning of registers, branches and loops: the registers of one queue, and which command follows another. What
+// a `register_load` reads is told by whoever walks: the emulator reads memory, timing and the checker assume
+// (runtime/timing/Unroll.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,11 +19,14 @@ public:
   void clear() { values.fill(0); }
 
   /// The position of the command that follows `instruction`, which is at `position` of a program of `size` commands;
-  /// `size` or more when the program ends. Register numbers are at most 63 and targets at least 0 by their records.
-  size_t next(const isa::Instruction &instruction, size_t position, size_t size) {
+  /// `size` or more when the program ends. `loaded` is what memory gives to a `register_load`. Register numbers are at
+  /// most 63 and targets at least 0 by their records.
+  size_t next(const isa::Instruction &instruction, size_t position, size_t size, int32_t loaded = 0) {
     auto jump = [&](int32_t target) { return target < 0 ? size : static_cast<size_t>(target); };
     if (const auto *move = std::get_if<isa::RegisterMove>(&instruction)) {
       at(move->reg) = move->value;
+    } else if (const auto *load = std::get_if<isa::RegisterLoad>(&instruction)) {
+      at(load->reg) = loaded;
     } else if (const auto *sum = std::get_if<isa::RegisterAdd>(&instruction)) {
       at(sum->reg) = add(at(sum->sourceReg), sum->value);
     } else if (const auto *branch = std::get_if<isa::Branch>(&instruction)) {

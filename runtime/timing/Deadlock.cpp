@@ -7,6 +7,7 @@
 #include "runtime/timing/Deadlock.h"
 #include "absl/strings/str_cat.h"
 #include <algorithm>
+#include <optional>
 
 namespace trn::rt {
 namespace {
@@ -35,10 +36,25 @@ int64_t valueOf(const Standstill &state, uint16_t semaphore) {
   return semaphore < state.semaphores.size() ? state.semaphores[semaphore] : 0;
 }
 
+bool isBarrier(const Commands &commands, CommandId id) {
+  return std::holds_alternative<isa::Barrier>(commands[id].inst);
+}
+
 std::string describeWait(const Commands &commands, const Standstill &state, CommandId id) {
+  if (isBarrier(commands, id) && !commands[id].hasWait)
+    return absl::StrCat(commands.describe(id), " waits for the other queues");
   const isa::Wait &wait = commands[id].wait;
   return absl::StrCat(commands.describe(id), " waits for semaphore ", wait.semaphore, " >= ", wait.value, " (it is ",
                       valueOf(state, wait.semaphore), ")");
+}
+
+/// A program that has not come to its barrier.
+std::optional<unsigned> laterThan(const Commands &commands, const Standstill &state) {
+  for (unsigned program = 0; program < commands.programs(); ++program)
+    if (state.next[program] >= commands.size(program) ||
+        !isBarrier(commands, commands.id(program, state.next[program])))
+      return program;
+  return std::nullopt;
 }
 
 } // namespace
@@ -53,6 +69,19 @@ StandstillReport explainStandstill(const Commands &commands, const Standstill &s
       continue;
     CommandId head = commands.id(program, state.next[program]);
     const isa::Command &command = commands[head];
+    if (isBarrier(commands, head) && !command.hasWait) {
+      if (const std::optional<unsigned> late = laterThan(commands, state)) {
+        if (state.next[*late] >= commands.size(*late)) {
+          report.cycle = {head};
+          report.message = absl::StrCat("deadlock: ", describeWait(commands, state, head), ", but the program of ",
+                                        isa::name(commands.executable().programs[*late].engine), " ends without a barrier");
+          return report;
+        }
+        signal[program] = commands.id(*late, state.next[*late]);
+        waitsOn[program] = *late;
+      }
+      continue;
+    }
     Remaining remaining = remainingSignals(commands, state, command.wait.semaphore);
     if (valueOf(state, command.wait.semaphore) + remaining.amount < int64_t(command.wait.value)) {
       report.cycle = {head};

@@ -32,7 +32,7 @@ const char *name(Stall stall) {
 
 namespace {
 
-enum class EventKind : uint8_t { Signal, Arrive, DmaEngine, Issue };
+enum class EventKind : uint8_t { Signal, Arrive, DmaEngine, Release, Issue };
 
 struct Event {
   Ticks time;
@@ -77,6 +77,9 @@ struct EngineState {
   Ticks loadFrom = 0; ///< PE: the weights of the next matmul can be loaded from here on
   Ticks lastEnd = 0;  ///< completions retire in order
   bool pending = false;
+  bool atBarrier = false; ///< has come to it
+  Ticks released = -1;    ///< all have come: it may go on
+  CommandId releasedBy = kNoCommand;
   std::deque<PendingWrite> writes;
 };
 
@@ -189,6 +192,8 @@ private:
       return arrive(event.what, event.time);
     case EventKind::DmaEngine:
       return advanceDma(event.unit, event.time);
+    case EventKind::Release:
+      return release(event.time, event.what);
     case EventKind::Issue:
       engines[event.unit].pending = false;
       return issueFrom(event.unit, event.time);
@@ -215,6 +220,37 @@ private:
       }
       scheduleIssue(e, event.time + costs.handOff(isa::Engine(e)));
       sem.waiters.erase(sem.waiters.begin() + i);
+    }
+  }
+
+  /// Engine `e` has completed what it had and waits at a barrier. The last one to come releases all.
+  void meet(unsigned e, CommandId id) {
+    engines[e].atBarrier = true;
+    Ticks last = 0;
+    for (unsigned other = 0; other < isa::kNumEngines; ++other) {
+      const EngineState &engine = engines[other];
+      if (engine.program < 0)
+        continue;
+      if (!engine.atBarrier)
+        return;
+      last = std::max({last, engine.free, engine.lastEnd});
+    }
+    Ticks hop = 0;
+    for (unsigned other = 0; other < isa::kNumEngines; ++other)
+      hop = std::max(hop, costs.handOff(isa::Engine(other)));
+    events.push({last + hop, EventKind::Release, 0, commands.indexOf(id) > 0 ? id - 1 : kNoCommand});
+  }
+
+  void release(Ticks now, CommandId by) {
+    semaphores.clear();
+    for (unsigned e = 0; e < isa::kNumEngines; ++e) {
+      EngineState &engine = engines[e];
+      if (engine.program < 0)
+        continue;
+      engine.atBarrier = false;
+      engine.released = now;
+      engine.releasedBy = by;
+      scheduleIssue(e, now);
     }
   }
 
@@ -259,6 +295,14 @@ private:
       signalled = change->time + costs.handOff(kind);
       by = change->by;
       earliest.delay(signalled, Stall::Semaphore, by);
+    }
+    if (std::holds_alternative<isa::Barrier>(command.inst)) {
+      if (engine.released < 0) {
+        if (!engine.atBarrier)
+          meet(e, id);
+        return false;
+      }
+      earliest.delay(engine.released, Stall::Semaphore, engine.releasedBy);
     }
     if (isDma(command))
       return true;
@@ -315,6 +359,7 @@ private:
     time.stall = earliest.stall;
     time.blocker = earliest.blocker;
     ++engine.next;
+    engine.released = -1;
     ++sums.commands;
     for (unsigned i = 0; i < kStalls; ++i)
       sums.stalled[i] += earliest.share[i];

@@ -3,6 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/executable/Registers.h"
 #include <algorithm>
+#include <bitset>
+#include <limits>
 
 namespace trn::rt {
 
@@ -17,7 +19,105 @@ bool hasControlFlow(const exe::Executable &exe) {
                      [](const exe::Program &program) { return hasControlFlow(program); });
 }
 
-absl::StatusOr<exe::Executable> unroll(const exe::Executable &exe, uint64_t maxCommands) {
+unsigned countLoads(const exe::Executable &exe) {
+  unsigned most = 0;
+  for (const exe::Program &program : exe.programs) {
+    unsigned loads = 0;
+    for (const isa::Command &command : program.commands)
+      loads += std::holds_alternative<isa::RegisterLoad>(command.inst);
+    most = std::max(most, loads);
+  }
+  return most;
+}
+
+namespace {
+
+/// A jump from `last` back to `first`, and how often it was taken since the loop was entered.
+struct BackwardJump {
+  size_t first, last;
+  uint32_t maxRounds;
+  uint32_t taken = 0;
+
+  bool contains(size_t position) const { return position >= first && position <= last; }
+};
+
+class Walk {
+public:
+  Walk(const exe::Program &program, const Path &path) : program(program), path(path) {
+    findLoadedRegisters();
+    findJumps();
+    for (const isa::Command &command : program.commands) {
+      loadNumbers.push_back(loads);
+      loads += std::holds_alternative<isa::RegisterLoad>(command.inst);
+    }
+  }
+
+  /// The position behind `at`, on the path.
+  size_t next(size_t at) {
+    const size_t size = program.commands.size();
+    size_t to = registers.next(program.commands[at].inst, at, size, assumed(at));
+    for (BackwardJump &jump : jumps) {
+      if (jump.last == at && to <= at && ++jump.taken >= jump.maxRounds)
+        to = at + 1;
+      if (!jump.contains(to))
+        jump.taken = 0;
+    }
+    return to;
+  }
+
+private:
+  int32_t assumed(size_t at) const {
+    const unsigned number = loadNumbers[at];
+    const bool taken = number < path.loads.size() ? path.loads[number] : path.others;
+    return taken ? std::numeric_limits<int32_t>::max() : 0;
+  }
+
+  /// Registers that hold data, or what was computed of it.
+  void findLoadedRegisters() {
+    for (bool changed = true; changed;) {
+      const auto before = hasData;
+      for (const isa::Command &command : program.commands) {
+        if (const auto *load = std::get_if<isa::RegisterLoad>(&command.inst))
+          hasData.set(size_t(load->reg));
+        if (const auto *sum = std::get_if<isa::RegisterAdd>(&command.inst); sum && hasData.test(size_t(sum->sourceReg)))
+          hasData.set(size_t(sum->reg));
+      }
+      changed = hasData != before;
+    }
+  }
+
+  void findJumps() {
+    for (size_t at = 0; at < program.commands.size(); ++at) {
+      const isa::Instruction &inst = program.commands[at].inst;
+      const auto *branch = std::get_if<isa::Branch>(&inst);
+      const auto *loop = std::get_if<isa::Loop>(&inst);
+      if (!branch && !loop)
+        continue;
+      const int32_t target = branch ? branch->target : loop->target;
+      if (target < 0 || size_t(target) > at)
+        continue;
+      bool meets = false, onData = hasData.test(size_t(branch ? branch->reg : loop->reg));
+      for (size_t i = size_t(target); i < at; ++i) {
+        meets |= std::holds_alternative<isa::Barrier>(program.commands[i].inst);
+        onData |= std::holds_alternative<isa::RegisterLoad>(program.commands[i].inst);
+      }
+      jumps.push_back({size_t(target), at, std::min(onData ? path.dataRounds : UINT32_MAX,
+                                                    meets ? path.barrierRounds : UINT32_MAX)});
+    }
+  }
+
+  const exe::Program &program;
+  const Path &path;
+  exe::Registers registers;
+  std::bitset<64> hasData;
+  std::vector<BackwardJump> jumps;
+  std::vector<unsigned> loadNumbers;
+  unsigned loads = 0;
+};
+
+} // namespace
+
+absl::StatusOr<exe::Executable> unroll(const exe::Executable &exe, const Path &path) {
   exe::Executable result = exe;
   if (hasControlFlow(exe))
     result.flow.clear();
@@ -30,14 +130,13 @@ absl::StatusOr<exe::Executable> unroll(const exe::Executable &exe, uint64_t maxC
     }
     exe::Program &straight = result.programs[i];
     straight.commands.clear();
-    exe::Registers registers;
-    for (size_t at = 0; at < program.commands.size();) {
-      if (++executed > maxCommands)
-        return absl::ResourceExhaustedError(absl::StrCat(isa::name(program.engine), " executes more than ", maxCommands,
-                                                         " commands: a loop may never end"));
+    Walk walk(program, path);
+    for (size_t at = 0; at < program.commands.size(); at = walk.next(at)) {
+      if (++executed > path.maxCommands)
+        return absl::ResourceExhaustedError(absl::StrCat(isa::name(program.engine), " executes more than ",
+                                                         path.maxCommands, " commands: a loop may never end"));
       straight.commands.push_back(program.commands[at]);
       straight.positions.push_back(static_cast<uint32_t>(at));
-      at = registers.next(program.commands[at].inst, at, program.commands.size());
     }
   }
   return result;

@@ -3,6 +3,9 @@
 // Every queue has them. Registers are private to a queue, 64 of 32 bits (ISA32 register_alloc). Targets are positions
 // in the queue's program. Costs: 64 cycles (device guide 3.6, inferred).
 //
+// Branches that data decides stand between barriers: each queue loads the same element into a register of its own and
+// goes the same way, and the code between two barriers is synchronised by itself, whatever ran before it.
+//
 //===--------------------------------------------------------------------------===//
 include "dialects/Trn/ISA/Inst.td"
 
@@ -58,4 +61,28 @@ def LoopOp : ControlInst<"loop", 0xA5, [RegisterAttr<"reg">, TargetAttr<"target"
   let summary = "subtract 1 from the register and continue at target while it is positive";
   let description = "Closes a counted loop whose trip count a register holds.";
   let source = "A2 sequencer control; the combined form is ours";
+}
+
+def RegisterLoadOp : Inst<"register_load", 0xA6, [In<"src", ["HBM"], ["I8", "U8", "I32", "U32", "BOOL"]>],
+    [RegisterAttr<"reg">], kAllEngines> {
+  let summary = "reg = one integer of device memory";
+  let description = "Narrow integers are extended by their sign; unsigned ones of 32 bits must fit 31.";
+  let source = "ISA32 register_load";
+  let rules = [Rule<20, "src.totalElements() == 1", "expected one element, but got {src.totalElements()}",
+                    "ISA32 register_load">];
+  let costs = [Cost<"", "device.cycles(engine, device.dmaStartNs + device.dmaCompletionNs)",
+                    "device.cycles(engine, device.dmaStartNs + device.dmaCompletionNs)",
+                    "inferred: as a transfer of one element">];
+}
+
+def BarrierOp : ControlInst<"barrier", 0xA7, []> {
+  let summary = "wait until every queue is at its barrier";
+  let description = [{
+    A queue that has completed all it has issued waits here for the others. When all have come, all semaphores are 0 and
+    every queue goes on. Transfers must be complete by then, and nothing behind a barrier may rely on what SBUF, PSUM or
+    the tables of ACT held before it: what is to stay lies in device memory.
+  }];
+  let source = "ISA32 core_barrier, A2; for the queues of one core, and with the reset of semaphores, ours";
+  let costs = [Cost<"", "device.cycles(engine, device.semaphoreWaitNs)", "device.cycles(engine, device.semaphoreWaitNs)",
+                    "inferred: as an EVENT_SEMAPHORE">];
 }

@@ -416,6 +416,67 @@ TEST(Check, LoopsAreUnrolled) {
   EXPECT_THAT(report.str(), HasSubstr("DVE #1 memset"));
 }
 
+/// What can be wrong with a loop whose rounds memory decides.
+enum class LoopFault { None, KeepsSbuf, LeavesTransfer, WritesInLoopOnly };
+
+/// n rounds of y = x, through SBUF; n is read from memory. All queues meet before the loop and at the end of each round.
+static ProgramBuilder countedCopies(LoopFault fault) {
+  ProgramBuilder b;
+  const uint32_t n = b.input("n", 4), x = b.input("x", 128 * 8 * 4), y = b.output("y", 128 * 8 * 4);
+  const AP tile = sbuf(0, 128, 8, DType::F32);
+  isa::RegisterLoad load;
+  load.src = hbm(n, 1, 1, DType::I32);
+  isa::Branch none;
+  none.compare = isa::AluOp::IsLe;
+  isa::Loop back;
+  for (Engine engine : {Engine::PE, Engine::ACT, Engine::DVE, Engine::POOL, Engine::SP}) {
+    auto &commands = b.exe.programs[size_t(engine)].commands;
+    const bool copies = engine == Engine::SP;
+    if (copies && fault != LoopFault::WritesInLoopOnly) {
+      b.dma(engine, tile, hbm(x, 128, 8, DType::F32)).signal(0, 16);
+      b.dma(engine, hbm(y, 128, 8, DType::F32), tile, 1).wait(0, 16).signal(1, 16);
+      b.add(engine, isa::SemaphoreWait{}).wait(1, 16);
+    }
+    b.add(engine, isa::Barrier{});
+    b.add(engine, load);
+    b.add(engine, none);
+    const size_t exit = commands.size() - 1;
+    back.target = int32_t(commands.size());
+    if (copies) {
+      if (fault != LoopFault::KeepsSbuf)
+        b.dma(engine, tile, hbm(x, 128, 8, DType::F32)).signal(0, 16);
+      else
+        b.add(engine, isa::Nop{}).signal(0, 16);
+      b.dma(engine, hbm(y, 128, 8, DType::F32), tile, 1).wait(0, 16).signal(1, 16);
+      if (fault != LoopFault::LeavesTransfer)
+        b.add(engine, isa::SemaphoreWait{}).wait(1, 16);
+    }
+    b.add(engine, isa::Barrier{});
+    b.add(engine, back);
+    std::get<isa::Branch>(commands[exit].inst).target = int32_t(commands.size());
+  }
+  return b;
+}
+
+TEST(Check, RoundsThatDataDecidesAreCheckedOnAllPaths) {
+  CheckReport report = check(countedCopies(LoopFault::None).exe);
+  EXPECT_TRUE(report.ok()) << report.str();
+  report = check(countedCopies(LoopFault::KeepsSbuf).exe);
+  EXPECT_TRUE(has(report, FindingKind::UnsetRead)) << report.str();
+  report = check(countedCopies(LoopFault::LeavesTransfer).exe);
+  EXPECT_TRUE(has(report, FindingKind::OverBarrier)) << report.str();
+  report = check(countedCopies(LoopFault::WritesInLoopOnly).exe); // nothing writes y when n is 0
+  EXPECT_TRUE(has(report, FindingKind::UnsetOutput)) << report.str();
+}
+
+TEST(Check, QueuesThatMissABarrierAreDeadlocks) {
+  ProgramBuilder b;
+  b.add(Engine::DVE, isa::Barrier{});
+  CheckReport report = check(b.exe);
+  EXPECT_TRUE(has(report, FindingKind::Deadlock)) << report.str();
+  EXPECT_THAT(report.str(), HasSubstr("ends without a barrier"));
+}
+
 TEST(Check, FindingsAreBounded) {
   ProgramBuilder b;
   for (unsigned i = 0; i < 200; ++i)

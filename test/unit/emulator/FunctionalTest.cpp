@@ -312,6 +312,75 @@ TEST(Functional, doesNotJoinMatmulsAcrossAWaitThatNeedsTheFirst) {
   EXPECT_EQ(y, 32.0f + 96.0f);
 }
 
+/// One round of: DVE adds 1 to x, SP stores x. Memory says how many rounds; both queues meet before and in each round.
+Builder countedByMemory(DType type) {
+  Builder builder;
+  const uint32_t n = builder.buffer(exe::BufferKind::Input, isa::byteSize(type));
+  const uint32_t out = builder.buffer(exe::BufferKind::Output, 4);
+  const AP x = operand(Space::SBUF, DType::F32, 0, 0, 1, {1});
+  isa::TensorScalar increment;
+  increment.src = increment.dst = x;
+  increment.operand0 = isa::Scalar::constant(1.0f);
+  isa::RegisterLoad load;
+  load.reg = 3;
+  load.src = hbm(n, type, 1, 1);
+  isa::Branch none;
+  none.compare = AluOp::IsLe;
+  none.reg = 3;
+  isa::Loop back;
+  back.reg = 3;
+  builder.add(Engine::DVE, memset(x, 0.0f)); // 0
+  builder.add(Engine::DVE, isa::Barrier());
+  builder.add(Engine::DVE, load);
+  none.target = 7;
+  builder.add(Engine::DVE, none);
+  updates(builder.add(Engine::DVE, increment), 0, 1); // 4
+  builder.add(Engine::DVE, isa::Barrier());
+  back.target = 4;
+  builder.add(Engine::DVE, back);
+  builder.add(Engine::SP, isa::Barrier()); // 0
+  builder.add(Engine::SP, load);
+  none.target = 6;
+  builder.add(Engine::SP, none);
+  updates(waits(builder.add(Engine::SP, copy(hbm(out, DType::F32, 1, 1), x)), 0, 1), 1, 16); // 3
+  waits(builder.add(Engine::SP, isa::Barrier()), 1, 16);
+  back.target = 3;
+  builder.add(Engine::SP, back);
+  return builder;
+}
+
+TEST(Functional, roundsThatMemoryCounts) {
+  for (auto [type, rounds] : {std::pair(DType::I32, 3), {DType::I32, 0}, {DType::I32, -2}, {DType::U8, 200}}) {
+    Builder builder = countedByMemory(type);
+    auto plan = FunctionalPlan::create(builder.exe, {});
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    int32_t n = rounds;
+    float y = -1;
+    const std::vector<HbmBuffer> buffers = {{reinterpret_cast<uint8_t *>(&n), isa::byteSize(type)},
+                                            {reinterpret_cast<uint8_t *>(&y), 4}};
+    auto statistics = (*plan)->run(buffers, {});
+    ASSERT_TRUE(statistics.ok()) << statistics.status();
+    EXPECT_EQ(y, rounds > 0 ? float(rounds) : -1.0f);
+    EXPECT_EQ(statistics->perEngine[size_t(Engine::SP)], 3u + 3 * std::max(rounds, 0));
+  }
+}
+
+TEST(Functional, registersHoldIntegersOf31Bits) {
+  Builder builder = countedByMemory(DType::U32);
+  std::vector<std::vector<uint8_t>> storage = {{0, 0, 0, 0x80}};
+  EXPECT_EQ(run(builder.exe, storage).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST(Functional, queuesWaitAtBarriersForAll) {
+  Builder builder;
+  builder.add(Engine::DVE, isa::Barrier());
+  builder.add(Engine::SP, isa::Nop());
+  std::vector<std::vector<uint8_t>> storage;
+  EXPECT_NE(std::string(run(builder.exe, storage).status().message())
+                .find("DVE instruction 0, barrier waits for the other queues"),
+            std::string::npos);
+}
+
 TEST(Functional, runsCountedLoopsAndBranches) {
   // for r1 = 5; r1 > 0; --r1: add 1 to x; then a branch skips over an instruction that would spoil it.
   Builder builder;

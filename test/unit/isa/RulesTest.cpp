@@ -290,6 +290,12 @@ template <> RegisterMove legal() { return {}; }
 template <> RegisterAdd legal() { return {}; }
 template <> Branch legal() { return {}; }
 template <> Loop legal() { return {}; }
+template <> RegisterLoad legal() {
+  RegisterLoad x;
+  x.src = tile(Space::HBM, DType::I32, 1, {1});
+  return x;
+}
+template <> Barrier legal() { return {}; }
 
 template <size_t... I> std::vector<Instruction> legalInstructions(std::index_sequence<I...>) {
   return {Instruction(legal<std::variant_alternative_t<I, Instruction>>())...};
@@ -529,6 +535,7 @@ void addDMAAndControl(Examples &e) {
   e.add<DmaScatter>(21, "rows of 64 elements", [](DmaScatter &x) { shrink(x.src); });
   e.add<DmaScatter>(22, "equal element types", [](DmaScatter &x) { x.src.dtype = DType::BF16; });
   e.add<DmaScatter>(23, "expected POOL", [](DmaScatter &) {}, Phase::Engine, "trn2", Engine::SP);
+  e.add<RegisterLoad>(20, "expected one element, but got 2", [](RegisterLoad &x) { x.src.partitions = 2; });
   e.add<Branch>(20, "comparison or bypass, but got 'add'", [](Branch &x) { x.compare = AluOp::Add; });
 }
 

@@ -374,9 +374,46 @@ TEST(Timing, LoopsTakeTheTimeOfTheirRounds) {
   EXPECT_LE(ends[1] - ends[0], own + 2 * model().compute(isa::Instruction(isa::Loop{}), Engine::DVE).latency + own);
 }
 
+TEST(Timing, BarriersWaitForTheLastQueue) {
+  ProgramBuilder b;
+  b.memset(Engine::DVE, sbuf(0, 128, 4096)).signal(0);
+  for (Engine engine : {Engine::PE, Engine::ACT, Engine::DVE, Engine::POOL, Engine::SP})
+    b.add(engine, isa::Barrier{});
+  b.memset(Engine::POOL, sbuf(16384, 128, 8)).signal(0);
+  b.add(Engine::ACT, isa::SemaphoreWait{}).wait(0, 1); // counted from 0 behind the barrier
+  Timeline timeline = run(b.exe);
+  const Commands ids(b.exe);
+  const CommandTime &memset = timeline.commands[ids.id(unsigned(Engine::DVE), 0)];
+  for (unsigned program = 0; program < ids.programs(); ++program)
+    EXPECT_GE(timeline.commands[ids.id(program, program == unsigned(Engine::DVE))].start, memset.end);
+  EXPECT_GE(timeline.commands[ids.id(unsigned(Engine::ACT), 1)].start,
+            timeline.commands[ids.id(unsigned(Engine::POOL), 1)].end);
+}
+
+TEST(Timing, LoopsThatDataDecidesTakeTheRoundsOfThePath) {
+  ProgramBuilder b;
+  const uint32_t n = b.input("n", 4);
+  isa::RegisterLoad count;
+  count.src = hbm(n, 1, 1, DType::I32);
+  isa::Loop back;
+  back.target = 1;
+  b.add(Engine::DVE, count);
+  b.memset(Engine::DVE, sbuf(0, 128, 512));
+  b.add(Engine::DVE, back);
+  for (uint32_t rounds : {1, 4}) {
+    Path path;
+    path.dataRounds = rounds;
+    absl::StatusOr<exe::Executable> unrolled = unroll(b.exe, path);
+    ASSERT_TRUE(unrolled.ok()) << unrolled.status();
+    EXPECT_EQ(unrolled->programs[size_t(Engine::DVE)].commands.size(), 1 + 2 * rounds);
+  }
+}
+
 TEST(Timing, LoopsMustBeUnrolledAndEnd) {
   EXPECT_THAT(std::string(simulate(memsetLoop(2).exe).status().message()), HasSubstr("expected an unrolled program"));
   ProgramBuilder b;
   b.add(Engine::SP, isa::Branch{}); // to itself, always
-  EXPECT_EQ(unroll(b.exe, 1000).status().code(), absl::StatusCode::kResourceExhausted);
+  Path path;
+  path.maxCommands = 1000;
+  EXPECT_EQ(unroll(b.exe, path).status().code(), absl::StatusCode::kResourceExhausted);
 }
