@@ -4,8 +4,10 @@
 #include "compiler/Pipeline/DeviceMemory.h"
 #include "compiler/Pipeline/ModelWork.h"
 #include "compiler/Support/Register.h"
+#include "dialects/Trn/Program.h"
 #include "passes/Buffer/Passes.h"
-#include "passes/Encode/Encode.h"
+#include "passes/Encode/Link.h"
+#include "passes/Graph/ControlFlow.h"
 #include "passes/Graph/Passes.h"
 #include "passes/Schedule/Passes.h"
 #include "passes/Select/Passes.h"
@@ -207,7 +209,12 @@ LogicalResult Compiler::replace(const std::string &path, Stage stage) {
 
 LogicalResult Compiler::checkContract() {
   const isa::DeviceInfo *device = isa::device(options_.target);
-  return success(device && succeeded(verify(*module_)) && succeeded(verifyStage(stage_, *module_, *device)));
+  if (!device || llvm::failed(verify(*module_)))
+    return llvm::failure();
+  for (ModuleOp part : ir::partsOf(*module_))
+    if (llvm::failed(verifyStage(stage_, part, *device)))
+      return llvm::failure();
+  return success();
 }
 
 /// A module of ours that breaks the contract of its stage is a defect of ours.
@@ -285,18 +292,36 @@ bool Compiler::keepLessInSbuf() {
   return true;
 }
 
+bool Compiler::runPasses(Stage stage) {
+  auto run = [&](ModuleOp module, llvm::function_ref<void(OpPassManager &)> addTo) {
+    PassManager manager(context_.get(), ModuleOp::getOperationName());
+    if (options_.timing)
+      manager.enableTiming();
+    manager.enableVerifier(false); // once, at the border of the stage
+    addTo(manager);
+    return succeeded(manager.run(module));
+  };
+  // Loops and branches decide which parts there are; each part then goes its way by itself.
+  const bool hasBodies = stage == Stage::Graph && module_->walk([](Operation *op) {
+    return mayLoop(op) ? WalkResult::interrupt() : WalkResult::advance();
+  }).wasInterrupted();
+  if (hasBodies && !run(*module_, buildControlPipeline))
+    return false;
+  for (ModuleOp part : ir::partsOf(*module_))
+    if (!run(part, [&](OpPassManager &manager) {
+          addPasses(stage, manager, options_, kResidentPercents[residentAttempt_]);
+        }))
+      return false;
+  return true;
+}
+
 LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
   for (Stage next : allStages()) {
     if (next <= stage_ || next > stage || next == Stage::Encoded)
       continue;
     if (next == Stage::Grouped)
       beforeLayout_ = module_->clone();
-    PassManager manager(context_.get(), ModuleOp::getOperationName());
-    if (options_.timing)
-      manager.enableTiming();
-    manager.enableVerifier(false); // once, at the border of the stage
-    addPasses(next, manager, options_, kResidentPercents[residentAttempt_]);
-    bool passed = succeeded(manager.run(*module_));
+    bool passed = runPasses(next);
     // A diagnostic of a pass is about the model; a module that breaks a contract is a defect of ours.
     if (!passed || problems_.hasErrors()) {
       if (!problems_.hasErrors())
@@ -308,9 +333,9 @@ LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
       beforeLayout_ = {};
     if (llvm::failed(checkBorder()))
       return llvm::failure();
-    if (next == Stage::Graph) {
-      std::optional<std::string> memory = exceedsDeviceMemory(*module_, device);
-      std::optional<std::string> format = exceedsExecutableFormat(*module_);
+    for (ModuleOp part : next == Stage::Graph ? ir::partsOf(*module_) : SmallVector<ModuleOp>()) {
+      std::optional<std::string> memory = exceedsDeviceMemory(part, device);
+      std::optional<std::string> format = exceedsExecutableFormat(part);
       if (memory)
         error(*memory, "use smaller sizes, or another --target");
       if (format)
@@ -318,16 +343,18 @@ LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
       if (memory || format)
         return fail(Failure::Unsupported);
     }
-    if (next == Stage::Tensor) {
-      setModelMacs(*module_);
-      if (failed(checkProgramSize(*module_, device)))
-        return fail(Failure::Unsupported);
-    }
-    if (next == Stage::Buffered)
-      if (std::optional<std::string> memory = buffersExceedDeviceMemory(*module_, device)) {
-        error(*memory, "use smaller sizes, or another --target");
-        return fail(Failure::Unsupported);
+    if (next == Stage::Tensor)
+      for (ModuleOp part : ir::partsOf(*module_)) {
+        setModelMacs(part);
+        if (llvm::failed(checkProgramSize(part, device)))
+          return fail(Failure::Unsupported);
       }
+    if (next == Stage::Buffered)
+      for (ModuleOp part : ir::partsOf(*module_))
+        if (std::optional<std::string> memory = buffersExceedDeviceMemory(part, device)) {
+          error(*memory, "use smaller sizes, or another --target");
+          return fail(Failure::Unsupported);
+        }
     if (next == Stage::Tensor && options_.embedIr) {
       llvm::raw_string_ostream text(tensorIr_);
       OpPrintingFlags flags;
@@ -347,7 +374,7 @@ FailureOr<exe::Executable> Compiler::encode() {
   encode.build["auto_cast"] = autoCastName(options_.autoCast);
   if (options_.autoCast != AutoCast::None)
     encode.build["auto_cast_type"] = autoCastTypeName(options_.autoCastType);
-  FailureOr<exe::Executable> executable = encodeModule(*module_, encode);
+  FailureOr<exe::Executable> executable = linkModule(*module_, encode);
   if (llvm::failed(executable)) {
     (void)fail(Failure::Internal);
     return llvm::failure();

@@ -62,6 +62,8 @@ public:
 private:
   mlir::LogicalResult fail(Failure failure);
   mlir::LogicalResult runStages(Stage stage, const isa::DeviceInfo &device);
+  /// The passes that lead to `stage`, on the module or on each part of a program; false when one has failed.
+  bool runPasses(Stage stage);
   /// Goes back to stage `tensor` after a program has exceeded SBUF; false when that was not the problem, or no more room
   /// can be made.
   bool keepLessInSbuf();

@@ -12,4 +12,5 @@ void addPOOLOps(TrnDialect &dialect);
 void addLibraryOps(TrnDialect &dialect);
 void addDMAOps(TrnDialect &dialect);
 void addControlOps(TrnDialect &dialect);
+void addProgramOps(TrnDialect &dialect);
 } // namespace trn::ir

@@ -38,6 +38,7 @@ void TrnDialect::initialize() {
   addLibraryOps(*this);
   addDMAOps(*this);
   addControlOps(*this);
+  addProgramOps(*this);
 }
 
 LogicalResult TrnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {

@@ -10,6 +10,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
+#include <numeric>
+
 using namespace mlir;
 using namespace trn;
 using namespace trn::onnx;
@@ -17,6 +20,11 @@ using namespace trn::onnx;
 /// More steps than any recurrence that is worth unrolling, and more operations than a program holds: without a bound, a
 /// small file could expand without end.
 static constexpr int64_t kMaxSteps = 4096, kMaxOperations = 1 << 20;
+
+/// More steps than these are not computed only to be dropped when a condition ends them before.
+static constexpr int64_t kSelectedSteps = 8;
+/// What a register counts to.
+static constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
 
 bool trn::isControlFlow(Operation *op) { return llvm::isa<IfOp, LoopOp, ScanOp, SequenceMapOp>(op); }
 
@@ -71,17 +79,22 @@ public:
     std::optional<int64_t> trips, condition = 1;
     if (loop.getTripCount() && !(trips = constantScalar(loop.getTripCount())))
       return atRunTime && isStaticTensor(loop.getTripCount())
-                 ? refuse("the number of steps is known at run time only; bind that input with --const-input")
+                 ? repeat(loop, 0, loop.getCarried(), loop.getTripCount(), runTimeCondition(loop), std::nullopt)
                  : Resolution::NotYet;
     if (loop.getCondition() && !(condition = constantScalar(loop.getCondition())) &&
         !(atRunTime && isStaticTensor(loop.getCondition())))
       return Resolution::NotYet;
+    if (trips && *trips > kUnrolledSteps && (!condition || *condition) && dependsOnRun(loop))
+      return atRunTime ? repeat(loop, 0, loop.getCarried(), Value(), runTimeCondition(loop), trips)
+                       : Resolution::NotYet;
     SmallVector<Value> carried(loop.getCarried());
     size_t scanned = loop->getNumResults() - carried.size();
     SmallVector<SmallVector<Value>> slices(scanned);
     Value active = condition ? Value() : loop.getCondition();
     if (condition && !*condition)
       trips = 0;
+    if (active && (!trips || *trips > kSelectedSteps))
+      return repeat(loop, 0, carried, Value(), active, trips);
     for (int64_t step = 0; !trips || step < *trips; ++step) {
       if (step == kMaxSteps || !underLimit())
         return refuse("the loop unrolls to more than " + std::to_string(step) + " steps");
@@ -104,10 +117,12 @@ public:
         break;
       if (more)
         continue;
-      if (!isStaticTensor(yielded[0]) || (!trips && step + 1 == kMaxSteps))
-        return refuse("the loop's condition is known at run time only; export the model with a number of steps");
+      if (!isStaticTensor(yielded[0]))
+        return refuse("the size of the loop's condition is known at run time only");
       if (scanned)
-        return refuse("the number of steps, and with it the size of a result, is known at run time only");
+        return refuse(kScannedSize);
+      if (!active && (!trips || *trips - step > kSelectedSteps))
+        return repeat(loop, step + 1, carried, Value(), yielded[0], trips);
       active = active ? write.op("And", {scalar(active), scalar(yielded[0])}) : yielded[0];
     }
     for (size_t i = 0; i < scanned; ++i)
@@ -134,6 +149,8 @@ public:
                       std::to_string(size));
       steps = size;
     }
+    if (steps > kUnrolledSteps && dependsOnRun(scan))
+      return atRunTime ? repeatScan(scan, axes, steps) : Resolution::NotYet;
     SmallVector<Value> carried(scan.getInputs().take_front(states));
     SmallVector<SmallVector<Value>> slices(scan->getNumResults() - states);
     for (int64_t step = 0; step < steps; ++step) {
@@ -186,6 +203,191 @@ public:
   }
 
 private:
+  static constexpr const char *kScannedSize =
+      "the number of steps, and with it the size of a result, is known at run time only; bind what decides it with "
+      "--const-input, or export the model with a fixed number of steps";
+
+  static Value runTimeCondition(LoopOp loop) {
+    return loop.getCondition() && !constantScalar(loop.getCondition()) ? loop.getCondition() : Value();
+  }
+
+  /// Whether data of the run goes into the loop: without, it only makes a constant.
+  static bool dependsOnRun(Operation *loop) {
+    auto isData = [](Value value) { return !Constant::get(value); };
+    if (llvm::any_of(loop->getOperands(), isData))
+      return true;
+    return loop
+        ->walk([&](Operation *inner) {
+          for (Value operand : inner->getOperands())
+            if (!loop->isAncestor(operand.getParentRegion()->getParentOp()) && isData(operand))
+              return WalkResult::interrupt();
+          return WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Leaves the steps from `first` on to the device, as `onnx.repeat`: the body is inferred once, for values that have the
+  /// same types in every step. Results that steps add to have their whole size from the beginning.
+  Resolution repeat(LoopOp loop, int64_t first, ValueRange carried, Value count, Value condition,
+                    std::optional<int64_t> trips) {
+    for (Value value : carried)
+      if (!isStaticTensor(value))
+        return refuse("the number of steps is known at run time only, and the loop carries a " +
+                      text(value.getType()) + "; bind what decides it with --const-input");
+    Block &body = loop.getBody().front();
+    typeArguments(body, carried);
+    inferBody(body);
+    auto yield = cast<YieldOp>(body.getTerminator());
+    SmallVector<Value> yielded(yield.getOperands());
+    std::optional<int64_t> more = constantScalar(yielded[0]);
+    if (!more && !isStaticTensor(yielded[0]))
+      return refuse("the size of the loop's condition is known at run time only");
+    for (auto [before, after] : llvm::zip_equal(carried, ArrayRef(yielded).slice(1, carried.size())))
+      if (before.getType() != after.getType())
+        return refuse("the number of steps is known at run time only, and a carried value changes from " +
+                      text(before.getType()) + " to " + text(after.getType()));
+    const bool isExact = trips && !count && !condition && more && *more;
+    if (loop->getNumResults() > carried.size() && (!isExact || first > 0))
+      return refuse(kScannedSize);
+    if (!trips && !count && !condition && more && *more)
+      return refuse("the loop has no end: neither a number of steps nor a condition");
+    return writeRepeat(loop, first, carried, count, condition, trips, more);
+  }
+
+  /// A long scan as a loop of the device: a step gathers its slices, and its results are put in order behind the loop.
+  Resolution repeatScan(ScanOp scan, ArrayRef<int64_t> axes, int64_t steps) {
+    Block &body = scan.getBody().front();
+    const unsigned states = scan.getInputs().size() - axes.size();
+    OpBuilder inner = OpBuilder::atBlockBegin(&body);
+    GraphWriter in(inner, op->getLoc());
+    Value number = body.insertArgument(0u, RankedTensorType::get({}, builder.getI64Type()), op->getLoc());
+    body.insertArgument(1u, RankedTensorType::get({}, builder.getI1Type()), op->getLoc());
+    for (auto [i, axis] : llvm::enumerate(axes)) {
+      Value position = at(scan.getScanInputDirections(), i)
+                           ? in.sub(in.integers({steps - 1}, {}, builder.getI64Type()), number)
+                           : number;
+      BlockArgument slice = body.getArgument(2 + states);
+      slice.replaceAllUsesWith(in.op("Gather", {scan.getInputs()[states + i], position}, in.integer("axis", axis)));
+      body.eraseArgument(slice.getArgNumber());
+    }
+    SmallVector<Value> yielded(body.getTerminator()->getOperands());
+    yielded.insert(yielded.begin(), in.constant(DenseElementsAttr::get(RankedTensorType::get({}, builder.getI1Type()), true)));
+    body.getTerminator()->setOperands(yielded);
+    auto loop = LoopOp::create(builder, op->getLoc(), scan.getResultTypes(),
+                               write.integers({steps}, {}, builder.getI64Type()), Value(),
+                               scan.getInputs().take_front(states));
+    loop.getBody().takeBody(scan.getBody());
+    auto holder = YieldOp::create(builder, op->getLoc(), loop.getResults());
+    Resolution done = Resolver(loop, visit).repeat(loop, 0, loop.getCarried(), Value(), Value(), steps);
+    SmallVector<Value> results(holder.getOperands());
+    holder.erase();
+    if (done != Resolution::Resolved) {
+      scan.getBody().takeBody(loop.getBody()); // what is refused stays whole
+      loop.erase();
+      return done;
+    }
+    for (auto [i, result] : llvm::enumerate(MutableArrayRef(results).drop_front(states)))
+      if (failed(placeScanned(result, at(scan.getScanOutputAxes(), i), at(scan.getScanOutputDirections(), i), steps)))
+        return Resolution::Refused;
+    return replace(results);
+  }
+
+  /// Steps along dimension 0 as steps along `axis`, the last one first with `reversed`.
+  LogicalResult placeScanned(Value &result, int64_t axis, bool reversed, int64_t steps) {
+    const int64_t rank = typeOf(result).getRank();
+    axis += axis < 0 ? rank : 0;
+    if (axis < 0 || axis >= rank)
+      return refuse("expected an axis of a tensor of rank " + std::to_string(rank) + " for a scanned result"), failure();
+    if (reversed) {
+      SmallVector<int64_t> order;
+      for (int64_t step = steps; step-- > 0;)
+        order.push_back(step);
+      result = write.op("Gather", {result, write.integers(order, {steps}, builder.getI64Type())}, write.integer("axis", 0));
+    }
+    SmallVector<int64_t> permutation;
+    for (int64_t i = 1; i < rank; ++i)
+      permutation.push_back(i);
+    permutation.insert(permutation.begin() + axis, 0);
+    if (axis != 0)
+      result = write.transpose(result, permutation);
+    return success();
+  }
+
+  /// The arguments of a body for the device: the number of the step and the carried values, of the types that they have.
+  void typeArguments(Block &body, ValueRange carried) {
+    OpBuilder inner = OpBuilder::atBlockBegin(&body);
+    body.getArgument(0).setType(RankedTensorType::get({}, builder.getI64Type()));
+    // A step that is done is one for which the condition holds.
+    body.getArgument(1).replaceAllUsesWith(GraphWriter(inner, op->getLoc()).constant(DenseElementsAttr::get(
+        RankedTensorType::get({}, builder.getI1Type()), true)));
+    body.eraseArgument(1);
+    for (auto [argument, value] : llvm::zip_equal(body.getArguments().drop_front(), carried))
+      argument.setType(value.getType());
+  }
+
+  /// Infers, folds and resolves the operations of a body where they stand.
+  void inferBody(Block &body) {
+    for (Operation *inner = &body.front(), *next; inner != body.getTerminator(); inner = next) {
+      Operation *before = inner->getPrevNode();
+      next = inner->getNextNode();
+      visit(inner);
+      const bool stays = next->getPrevNode() == inner;
+      if (stays && isControlFlow(inner))
+        (void)resolveControlFlow(inner, /*atRunTime=*/true, visit);
+      else if (!stays) // what has taken its place is looked at
+        next = before ? before->getNextNode() : &body.front();
+    }
+  }
+
+  Resolution writeRepeat(LoopOp loop, int64_t first, ValueRange carried, Value count, Value condition,
+                         std::optional<int64_t> trips, std::optional<int64_t> more) {
+    Block &body = loop.getBody().front();
+    auto yield = cast<YieldOp>(body.getTerminator());
+    OpBuilder inner(yield);
+    GraphWriter in(inner, op->getLoc());
+    SmallVector<Value> yielded(yield.getOperands()), operands = {write.integers({first}, {}, builder.getI64Type())};
+    llvm::append_range(operands, carried);
+    SmallVector<Value> ends;
+    if (condition || !more)
+      ends.push_back(in.reshape(yielded[0], {}));
+    if (!condition && !more)
+      condition = flag(true);
+    Value number = body.getArgument(0);
+    ends.push_back(in.add(number, in.integers({1}, {}, builder.getI64Type())));
+    ends.append(yielded.begin() + 1, yielded.begin() + 1 + carried.size());
+    for (Value slice : ArrayRef(yielded).drop_front(1 + carried.size())) {
+      if (!isStaticTensor(slice))
+        return refuse(kScannedSize);
+      ends.push_back(placeSlice(body, in, slice, number, *trips, operands));
+    }
+    int64_t limit = std::min(trips.value_or(kMaxCount + first) - first, kMaxCount);
+    if (more && !*more)
+      limit = std::min<int64_t>(limit, 1);
+    yield->setOperands(ends);
+    auto repeat = RepeatOp::create(builder, op->getLoc(), TypeRange(ValueRange(operands)),
+                                   count ? scalar(count) : Value(), condition ? scalar(condition) : Value(), operands,
+                                   builder.getI64IntegerAttr(limit));
+    repeat.getBody().takeBody(loop.getBody());
+    SmallVector<Value> results(repeat.getResults().drop_front());
+    return replace(results);
+  }
+
+  /// A result of `steps` slices as a carried value of its full size: this step replaces the slice of its number.
+  Value placeSlice(Block &body, GraphWriter &in, Value slice, Value number, int64_t steps,
+                   SmallVectorImpl<Value> &operands) {
+    RankedTensorType type = typeOf(slice);
+    SmallVector<int64_t> whole = {steps}, one = {1}, numbers(type.getRank() + 1, 1), all(steps);
+    llvm::append_range(whole, type.getShape());
+    llvm::append_range(one, type.getShape());
+    numbers.front() = steps;
+    std::iota(all.begin(), all.end(), 0);
+    auto wholeType = RankedTensorType::get(whole, type.getElementType());
+    operands.push_back(write.constant(cast<ElementsAttr>(builder.getZeroAttr(wholeType))));
+    Value before = body.addArgument(wholeType, op->getLoc());
+    Value here = in.op("Equal", {in.integers(all, numbers, builder.getI64Type()), number});
+    return in.where(here, in.reshape(slice, one), before);
+  }
+
   static int64_t at(std::optional<ArrayRef<int64_t>> list, size_t i) {
     return list && i < list->size() ? (*list)[i] : 0;
   }

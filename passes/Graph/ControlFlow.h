@@ -2,7 +2,8 @@
 //
 // Owns If, Loop and Scan in inference: a branch that is known is inlined, loops are unrolled step by step, each step
 // inferred and folded before the next is looked at, and a condition that only the run knows selects between results.
-// Refuses loops whose number of steps is neither known nor bounded, and results whose shape would depend on data.
+// Loops that are long, or whose number of steps only the run knows, become loops of the device (`onnx.repeat`). Refuses
+// results whose shape would depend on data.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,7 +20,14 @@ enum class Resolution {
 /// Infers, folds and resolves one operation that was just written.
 using VisitOperation = llvm::function_ref<void(mlir::Operation *)>;
 
+/// Longer loops are loops of the device: a program of 128 copies of a body is large enough.
+constexpr int64_t kUnrolledSteps = 128;
+
 bool isControlFlow(mlir::Operation *op);
+/// Whether `op` may become a loop of the device: it has bodies, or is a recurrent layer.
+bool mayLoop(mlir::Operation *op);
+/// Replaces a recurrent layer over more than kUnrolledSteps steps by scans; false when it is none, or cannot be.
+bool scanRecurrence(mlir::Operation *op);
 /// Resolves `op` if what it depends on is constant; `atRunTime` also by computing all that a condition selects from.
 Resolution resolveControlFlow(mlir::Operation *op, bool atRunTime, VisitOperation visit);
 

@@ -114,6 +114,8 @@ private:
       return false;
     }
     changed |= inference.commit();
+    if (scanRecurrence(op))
+      return true;
     if (isControlFlow(op) || isSequence(op))
       return resolve(op, /*atRunTime=*/false) || changed;
     SmallVector<ElementsAttr> values = foldConstants(op, maxElements);

@@ -16,6 +16,9 @@ namespace trn {
 
 /// From stage `imported` to stage `graph`.
 void buildGraphPipeline(mlir::OpPassManager &manager);
+/// Resolves what a model's control flow allows, and splits it at the loops that are left to the device. What follows is
+/// for each part by itself (dialects/Trn/Program.h).
+void buildControlPipeline(mlir::OpPassManager &manager);
 /// Makes the pipeline known to trn-opt as `imported-to-graph`.
 void registerGraphPipeline();
 

@@ -36,6 +36,33 @@ def InferFoldPass : Pass<"onnx-infer-fold", "::mlir::func::FuncOp"> {
                            "::trn::ir::TrnDialect"];
 }
 
+def SplitControlPass : Pass<"onnx-split-control", "::mlir::ModuleOp"> {
+  let summary = "Split a model at the loops that the device runs";
+  let description = [{
+    **Contract in**: static types, loops of the device as `onnx.repeat`. **Contract out**: a module without one is
+    unchanged; otherwise modules `@part0`, `@part1`, … with a function `@main` each, and a `trn.program` that says their
+    order. What crosses from part to part does so in device memory, by the names of inputs and outputs.
+
+    **Example**
+    ```mlir
+    %r:2 = onnx.repeat(%n, %zero, %x) {
+    ^bb0(%i: tensor<i64>, %v: tensor<4xf32>):
+      …
+    } {limit = 2147483647 : i64, …}
+    // →
+    module @part0 { … }  // puts %n, %zero and %x into loop0.count, loop0.0 and loop0.1
+    module @part1 { … }  // takes loop0.0 and loop0.1, leaves loop0.0.next and loop0.1.next
+    trn.program inputs(["n", "x"]) outputs(["y"]) {
+      trn.run @part0
+      trn.repeat count("loop0.count") limit(2147483647) carried(["loop0.0", "loop0.1"]) { trn.run @part1 }
+      …
+    }
+    ```
+    **Not done**: values that stay in SBUF across the border of a part.
+  }];
+  let dependentDialects = ["::trn::onnx::ONNXDialect", "::trn::ir::TrnDialect"];
+}
+
 def SimplifyPass : Pass<"onnx-simplify", "::mlir::func::FuncOp"> {
   let summary = "Remove operations that do nothing, and use cheaper equals";
   let description = [{

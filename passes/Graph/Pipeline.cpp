@@ -28,6 +28,11 @@ void trn::buildGraphPipeline(OpPassManager &manager) {
   function.addPass(createCSEPass());
 }
 
+void trn::buildControlPipeline(OpPassManager &manager) {
+  manager.nest<func::FuncOp>().addPass(createInferFoldPass());
+  manager.addPass(createSplitControlPass());
+}
+
 void trn::registerGraphPipeline() {
   PassPipelineRegistration<>("imported-to-graph", "All passes from stage imported to stage graph", buildGraphPipeline);
 }

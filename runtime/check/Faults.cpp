@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/check/Faults.h"
+#include "runtime/timing/Unroll.h"
 #include "absl/strings/str_cat.h"
 #include <algorithm>
 #include <map>
@@ -273,8 +274,15 @@ void FaultReport::add(PlantedFault fault) {
   faults.push_back(std::move(fault));
 }
 
-FaultReport plantFaults(const exe::Executable &exe, const FaultOptions &options) {
+FaultReport plantFaults(const exe::Executable &given, const FaultOptions &options) {
   FaultReport report;
+  // Faults of loops are those of two rounds (Unroll.h).
+  Path path;
+  path.dataRounds = path.barrierRounds = 2;
+  absl::StatusOr<exe::Executable> unrolled = unroll(given, path);
+  if (!unrolled.ok())
+    return report;
+  const exe::Executable &exe = *unrolled;
   CheckOptions record;
   record.recordFlow = true;
   const CheckReport original = check(exe, record);

@@ -11,8 +11,9 @@ namespace trn::rt {
 static bool branches(const isa::Command &command) {
   return std::holds_alternative<isa::Branch>(command.inst) || std::holds_alternative<isa::Loop>(command.inst);
 }
+/// Unrolled programs keep their branches as instructions that take time only.
 static bool hasControlFlow(const exe::Program &program) {
-  return std::any_of(program.commands.begin(), program.commands.end(), branches);
+  return program.positions.empty() && std::any_of(program.commands.begin(), program.commands.end(), branches);
 }
 bool hasControlFlow(const exe::Executable &exe) {
   return std::any_of(exe.programs.begin(), exe.programs.end(),

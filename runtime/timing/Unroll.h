@@ -10,7 +10,7 @@
 
 namespace trn::rt {
 
-/// Whether some queue branches.
+/// Whether some queue branches; not so in an unrolled program.
 bool hasControlFlow(const exe::Executable &exe);
 
 /// The most `register_load`s of a queue: each decides for itself.

@@ -14,7 +14,7 @@ CASES = []
 
 
 def case(name, operator, inputs, expected, opset=22, **attributes):
-    """One node; inputs by position (None: absent)."""
+    """One node; inputs and outputs by position (None: absent)."""
     CASES.append((name, operator, inputs, expected, opset, attributes))
 
 
@@ -158,16 +158,94 @@ case("bitshift_all_out", "BitShift", [np.array([255, 129, 1], np.uint8), np.arra
      opset=11, direction="RIGHT")
 
 
+# Loops that the device runs: the number of their steps is known at run time only, or it is large.
+def body(inputs, outputs, *nodes, **constants):
+    """The body of a loop; inputs and outputs as (name, element type, shape)."""
+    def infos(rows):
+        return [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape) for name, kind, shape in rows]
+
+    return helper.make_graph([helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], "body", infos(inputs),
+                             infos(outputs), [numpy_helper.from_array(np.asarray(v), n) for n, v in constants.items()])
+
+
+STEP, FLAG = ("step", np.int64, []), ("more", bool, [])
+GROWING = body([STEP, FLAG, ("v", np.float32, [3, 4]), ("sum", np.float32, [])], [("more", bool, []), ("w", np.float32, [3, 4]),
+               ("total", np.float32, [])], ("Cast", ["step"], ["n"], {"to": 1}), ("Mul", ["v", "half"], ["h"], {}),
+               ("Add", ["h", "n"], ["w"], {}), ("ReduceMax", ["w"], ["top"], {"keepdims": 0}), ("Add", ["sum", "top"], ["total"], {}),
+               half=np.float32(0.5))
+for trips in (0, 1, 7):
+    value, total = RNG.random((3, 4)).astype(np.float32), np.float32(0)
+    given = value
+    for i in range(trips):
+        value = value * np.float32(0.5) + np.float32(i)
+        total = total + value.max()
+    case(f"loop_of_{trips}_steps", "Loop", [np.array(trips), np.array(True), given, np.float32(0)], [value, total], body=GROWING)
+DOUBLING = body([STEP, FLAG, ("v", np.float32, [5])], [("again", bool, []), ("w", np.float32, [5])], ("Add", ["v", "v"], ["w"], {}),
+                ("ReduceMax", ["w"], ["top"], {"keepdims": 0}), ("Less", ["top", "limit"], ["again"], {}), limit=np.float32(1000))
+for name, go in (("while", True), ("while_not", False)):
+    value = given = float32(1, 2, 3, 0.5, -4)
+    while go:
+        value, go = value + value, (value + value).max() < 1000
+    case(f"loop_{name}", "Loop", [None, np.array(name == "while"), given], [value], body=DOUBLING)
+    case(f"loop_{name}_of_4", "Loop", [np.array(4), np.array(name == "while"), given], [given * (16 if name == "while" else 1)], body=DOUBLING)
+SERIES = (RNG.random((150, 2, 3)) - 0.5).astype(np.float32)
+DECAY = body([("s", np.float32, [2, 3]), ("x", np.float32, [2, 3])], [("t", np.float32, [2, 3]), ("y", np.float32, [2, 3])],
+             ("Mul", ["s", "keep"], ["k"], {}), ("Add", ["k", "x"], ["t"], {}), ("Tanh", ["t"], ["y"], {}), keep=np.float32(0.9))
+for name, backwards in (("forward", 0), ("backward", 1)):
+    state, rows = np.zeros((2, 3)), []
+    for x in SERIES[::-1] if backwards else SERIES:
+        state = state * np.float64(np.float32(0.9)) + x
+        rows.append(np.tanh(state))
+    rows = np.stack(rows[::-1] if backwards else rows, 1)
+    case(f"scan_of_150_steps_{name}", "Scan", [np.zeros((2, 3), np.float32), SERIES], [state.astype(np.float32), rows.astype(np.float32)],
+         body=DECAY, num_scan_inputs=1, scan_input_directions=[backwards], scan_output_directions=[backwards], scan_output_axes=[1])
+
+
+def weights_of(directions, gates, hidden, size):
+    """W, R and B of a recurrent layer."""
+    shapes = (directions, gates * hidden, size), (directions, gates * hidden, hidden), (directions, 2 * gates * hidden)
+    return [(RNG.random(shape) - 0.5).astype(np.float32) for shape in shapes]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(x, w, r, b):
+    """Outputs and last states of one direction."""
+    h = c = np.zeros((x.shape[1], r.shape[1]))
+    rows = []
+    for step in x.astype(np.float64):
+        i, o, f, g = np.split(step @ w.T + h @ r.T + b[:len(b) // 2] + b[len(b) // 2:], 4, 1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        rows.append(h)
+    return np.stack(rows), h, c
+
+
+W, R, B = weights_of(2, 4, 4, 3)
+there, back = lstm(SERIES, W[0], R[0], B[0]), lstm(SERIES[::-1], W[1], R[1], B[1])
+case("lstm_of_150_steps", "LSTM", [SERIES, W, R, B],
+     [a.astype(np.float32) for a in (np.stack([there[0], back[0][::-1]], 1), np.stack([there[1], back[1]]), np.stack([there[2], back[2]]))],
+     hidden_size=4, direction="bidirectional")
+W, R, B = weights_of(1, 1, 4, 3)
+state = np.zeros((2, 4))
+for x in SERIES[::-1].astype(np.float64):
+    state = np.tanh(x @ W[0].T + state @ R[0].T + B[0, :4] + B[0, 4:])
+case("rnn_of_150_steps_batch_first", "RNN", [SERIES.transpose(1, 0, 2), W, R, B], [None, state[:, None].astype(np.float32)], hidden_size=4,
+     direction="reverse", layout=1)
+
+
 def model_of(operator, inputs, expected, opset, attributes):
     """The model of one node."""
     def info(name, value):
         return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
 
     names = ["" if value is None else f"x{i}" for i, value in enumerate(inputs)]
-    outputs = [f"y{i}" for i in range(len(expected))]
+    outputs = ["" if value is None else f"y{i}" for i, value in enumerate(expected)]
     node = helper.make_node(operator, names, outputs, **attributes)
     graph = helper.make_graph([node], operator, [info(n, np.asarray(v)) for n, v in zip(names, inputs) if n],
-                              [info(n, np.asarray(v)) for n, v in zip(outputs, expected)])
+                              [info(n, np.asarray(v)) for n, v in zip(outputs, expected) if n])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
 
@@ -179,9 +257,8 @@ def write(folder):
         data = at / "test_data_set_0"
         data.mkdir(parents=True, exist_ok=True)
         onnx.save(model_of(operator, inputs, expected, opset, attributes), at / "model.onnx")
-        given = [value for value in inputs if value is not None]
-        for kind, values in (("input", given), ("output", expected)):
-            for i, value in enumerate(values):
+        for kind, values in (("input", inputs), ("output", expected)):
+            for i, value in enumerate(value for value in values if value is not None):
                 (data / f"{kind}_{i}.pb").write_bytes(numpy_helper.from_array(np.asarray(value)).SerializeToString())
         made.append(at)
     return made

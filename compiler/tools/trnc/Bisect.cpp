@@ -199,7 +199,7 @@ std::map<Stage, std::string> replacements(CommandLine &line) {
 std::string checkReferences(mlir::ModuleOp module, const References &references) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   if (!main)
-    return "the module has no function @main; bisect takes ONNX models";
+    return "the module has no function @main: bisect takes ONNX models without loops that the device runs";
   auto check = [&](llvm::StringRef kind, mlir::StringAttr name) -> std::string {
     if (name && references.byValue.count(name.str()))
       return "";

@@ -4,6 +4,7 @@
 #include "compiler/tools/trnc/Compare.h"
 #include "compiler/tools/trnc/Layers.h"
 #include "compiler/tools/trnc/Tensors.h"
+#include "dialects/Trn/Program.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/src/HostTypes.h"
@@ -83,6 +84,11 @@ static int verifyLayers(CommandLine &line, const CompileOptions &options, const 
   if (llvm::failed(compiler.open(file, std::nullopt)) || llvm::failed(compiler.advance(Stage::Graph)))
     return fail();
   References references;
+  if (ir::findProgram(compiler.module())) {
+    printError("the model has loops that the device runs: its nodes have no value of their own; compare its outputs, "
+               "without --layers");
+    return kUnsupported;
+  }
   std::vector<std::string> problems = collectReferences(line, compiler.module(), inputs, seed, references);
   for (const std::string &text : problems)
     printError(text);

@@ -50,6 +50,18 @@ def ONNX_SequenceMapOp : ONNX_ControlOp<"SequenceMap", [17]> {
   let regions = (region SizedRegion<1>:$body);
 }
 
+/// A loop of the device: what inference makes of loops that it does not unroll. `carried` begins with the number of the
+/// step. At most `limit` steps are done, and at most `trip_count`; with a `condition`, only while it holds. The body takes
+/// the carried values, and gives the next condition, if there is one, and the carried values of the same types.
+def ONNX_RepeatOp : Op<ONNX_Dialect, "repeat", [SingleBlock, AttrSizedOperandSegments]> {
+  let summary = "a loop of the device";
+  let arguments = (ins Optional<ONNX_I64Tensor>:$trip_count, Optional<ONNX_BoolTensor>:$condition,
+                       Variadic<ONNX_Tensor>:$carried, I64Attr:$limit);
+  let results = (outs Variadic<ONNX_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` operands `)` regions attr-dict `:` functional-type(operands, results)";
+}
+
 /// Ends a body with its results.
 def ONNX_YieldOp : Op<ONNX_Dialect, "yield", [Pure, Terminator, ReturnLike]> {
   let summary = "the results of a body";

@@ -23,12 +23,24 @@ func.func @endless(%x: tensor<f32>) -> tensor<*xf32> {
 
 // -----
 
-func.func @steps_at_run_time(%x: tensor<f32>, %m: tensor<i64>) -> tensor<*xf32> {
-  // expected-error@+1 {{the number of steps is known at run time only; bind that input with --const-input}}
+func.func @slices_at_run_time(%x: tensor<f32>, %m: tensor<i64>) -> tensor<*xf32> {
+  // expected-error@+1 {{the number of steps, and with it the size of a result, is known at run time only}}
+  %y, %all = onnx.Loop(%m, %x) {
+  ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
+    onnx.yield %c, %v, %v : tensor<*xi1>, tensor<*xf32>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<f32>) -> (tensor<*xf32>, tensor<*xf32>)
+  return %all : tensor<*xf32>
+}
+
+// -----
+
+func.func @growing_at_run_time(%x: tensor<1xf32>, %m: tensor<i64>) -> tensor<*xf32> {
+  // expected-error@+1 {{the number of steps is known at run time only, and a carried value changes from tensor<1xf32> to tensor<2xf32>}}
   %y = onnx.Loop(%m, %x) {
   ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
-    onnx.yield %c, %v : tensor<*xi1>, tensor<*xf32>
-  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<f32>) -> tensor<*xf32>
+    %w = onnx.Concat(%v, %x) {axis = 0 : i64} : (tensor<*xf32>, tensor<1xf32>) -> tensor<*xf32>
+    onnx.yield %c, %w : tensor<*xi1>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<1xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
 

@@ -1,0 +1,248 @@
+//===- SplitControl.cpp - the parts between loops of the device -----------===//
+//
+// Owns `onnx-split-control`: a model whose loops the device runs falls into parts, which are modules that go through the
+// stages by themselves, and a `trn.program` that says their order. Values that cross the border of a part have a buffer
+// in device memory, known by a name; constants do not cross, each part has its own.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Graph/Passes.h"
+
+#include "dialects/ONNX/Ops/Control.h"
+#include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/Trn/Program.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace trn {
+#define GEN_PASS_DEF_SPLITCONTROLPASS
+#include "passes/Graph/Passes.h.inc"
+} // namespace trn
+
+using namespace mlir;
+using namespace trn;
+
+namespace {
+
+/// A value that a part leaves in the buffer of a name.
+struct Ending {
+  std::string name;
+  Value value;
+};
+
+class Splitter {
+public:
+  Splitter(ModuleOp module, func::FuncOp main) : module(module), main(main), builder(module.getContext()) {}
+
+  void run() {
+    SmallVector<std::string> inputs, outputs;
+    for (BlockArgument argument : main.getArguments()) {
+      inputs.push_back(name(main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name"), "input"));
+      names[argument] = inputs.back();
+      pendingInputs.insert(argument);
+    }
+    SmallVector<Ending> results;
+    for (auto [i, value] : llvm::enumerate(main.front().getTerminator()->getOperands())) {
+      outputs.push_back(name(main.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output"));
+      results.push_back({outputs.back(), value});
+    }
+    auto texts = [&](ArrayRef<std::string> list) {
+      return builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(list));
+    };
+    builder.setInsertionPointToEnd(module.getBody());
+    auto program = ir::ProgramOp::create(builder, main.getLoc(), texts(inputs), texts(outputs));
+    OpBuilder order = OpBuilder::atBlockEnd(&program.getBody().emplaceBlock());
+    splitBlock(main.front(), results, order);
+    main.erase();
+  }
+
+private:
+  /// The name of an input or output, which is taken from then on.
+  std::string name(StringAttr given, StringRef kind) {
+    std::string text = given ? given.str() : fresh(kind);
+    taken.insert(text);
+    return text;
+  }
+  std::string fresh(const Twine &wanted) {
+    std::string text = wanted.str();
+    for (unsigned i = 0; taken.contains(text); ++i)
+      text = (wanted + "_" + Twine(i)).str();
+    taken.insert(text);
+    return text;
+  }
+
+  /// Writes the parts of a block, the last of which leaves `endings`.
+  void splitBlock(Block &block, ArrayRef<Ending> endings, OpBuilder &order) {
+    SmallVector<Operation *> part;
+    for (Operation &op : block.without_terminator()) {
+      auto repeat = dyn_cast<onnx::RepeatOp>(op);
+      if (!repeat) {
+        part.push_back(&op);
+        continue;
+      }
+      splitRepeat(repeat, part, order);
+      part.clear();
+    }
+    writePart(part, endings, order);
+  }
+
+  /// The part before a loop, which puts what the loop starts with into its buffers, and the loop.
+  void splitRepeat(onnx::RepeatOp repeat, ArrayRef<Operation *> before, OpBuilder &order) {
+    const std::string loop = fresh("loop" + Twine(loops++));
+    SmallVector<Ending> start;
+    SmallVector<std::string> homes;
+    for (auto [i, value] : llvm::enumerate(repeat.getCarried())) {
+      homes.push_back(fresh(loop + "." + Twine(i)));
+      start.push_back({homes.back(), value});
+    }
+    StringAttr count, condition;
+    if (repeat.getTripCount()) {
+      count = builder.getStringAttr(fresh(loop + ".count"));
+      start.push_back({count.str(), repeat.getTripCount()});
+    }
+    if (repeat.getCondition()) {
+      condition = builder.getStringAttr(fresh(loop + ".condition"));
+      start.push_back({condition.str(), repeat.getCondition()});
+    }
+    writePart(before, start, order);
+
+    Block &body = repeat.getBody().front();
+    SmallVector<Ending> endings;
+    SmallVector<StringRef> changed;
+    OperandRange yielded = body.getTerminator()->getOperands();
+    if (condition)
+      endings.push_back({condition.str(), yielded.front()});
+    for (auto [home, argument, value] :
+         llvm::zip_equal(homes, body.getArguments(), yielded.drop_front(condition ? 1 : 0))) {
+      names[argument] = home;
+      if (value == argument)
+        continue;
+      changed.push_back(home);
+      endings.push_back({fresh(home + ".next"), value});
+      assert(endings.back().name == home + ".next" && "names of loops are fresh");
+    }
+    auto op = ir::RepeatOp::create(order, repeat.getLoc(), count, builder.getI64IntegerAttr(repeat.getLimit()),
+                                   condition, builder.getStrArrayAttr(changed));
+    OpBuilder inner = OpBuilder::atBlockEnd(&op.getBody().emplaceBlock());
+    splitBlock(body, endings, inner);
+    for (auto [home, result] : llvm::zip_equal(homes, repeat.getResults()))
+      names[result] = home;
+  }
+
+  /// Writes one part: `operations` and the constants that they read. It takes what others computed, and leaves `endings`
+  /// and what others read.
+  void writePart(ArrayRef<Operation *> operations, ArrayRef<Ending> endings, OpBuilder &order) {
+    llvm::SmallDenseSet<Operation *> inside;
+    for (Operation *op : operations)
+      if (!llvm::isa<onnx::WeightOp>(op))
+        inside.insert(op);
+    llvm::SetVector<Value> inputs(pendingInputs.begin(), pendingInputs.end());
+    pendingInputs.clear();
+    auto read = [&](Value value) {
+      Operation *definition = value.getDefiningOp();
+      if (!definition || (!inside.contains(definition) && !llvm::isa<onnx::WeightOp>(definition)))
+        inputs.insert(value);
+    };
+    SmallVector<Ending> outputs;
+    for (Operation *op : operations) {
+      if (!inside.contains(op))
+        continue;
+      for (Value operand : op->getOperands())
+        read(operand);
+      for (Value result : op->getResults())
+        if (isReadOutside(result, inside)) {
+          names[result] = fresh("value" + Twine(values++));
+          outputs.push_back({names[result], result});
+        }
+    }
+    for (const Ending &ending : endings) {
+      read(ending.value);
+      outputs.push_back(ending);
+    }
+    if (!outputs.empty())
+      writeModule(operations, inputs.getArrayRef(), outputs, order);
+  }
+
+  /// Whether an operation that is no part of `inside` reads the value; what a terminator or loop takes is an ending.
+  static bool isReadOutside(Value value, const llvm::SmallDenseSet<Operation *> &inside) {
+    Block *home = value.getParentBlock();
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      Operation *here = home->findAncestorOpInBlock(*user);
+      if (inside.contains(here))
+        return false;
+      const bool isEnding = user == here && llvm::isa<onnx::RepeatOp, onnx::YieldOp, func::ReturnOp>(user);
+      return !isEnding || !isNext(here, inside);
+    });
+  }
+  /// Whether the part `inside` ends before `op`, so that what `op` takes is one of its endings.
+  static bool isNext(Operation *op, const llvm::SmallDenseSet<Operation *> &inside) {
+    for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
+      if (inside.contains(before))
+        return true;
+      if (llvm::isa<onnx::RepeatOp>(before))
+        return false;
+    }
+    return false;
+  }
+
+  void writeModule(ArrayRef<Operation *> operations, ArrayRef<Value> inputs, ArrayRef<Ending> outputs, OpBuilder &order) {
+    Location loc = main.getLoc();
+    OpBuilder top = OpBuilder::atBlockEnd(module.getBody());
+    top.setInsertionPoint(main);
+    std::string symbol = "part" + std::to_string(parts++);
+    auto part = ModuleOp::create(top, loc, symbol);
+    OpBuilder inner = OpBuilder::atBlockEnd(part.getBody());
+    SmallVector<Type> taken, given;
+    for (Value value : inputs)
+      taken.push_back(value.getType());
+    for (const Ending &ending : outputs)
+      given.push_back(ending.value.getType());
+    auto function = func::FuncOp::create(inner, loc, "main", inner.getFunctionType(taken, given));
+    if (Attribute opset = main->getAttr("onnx.opset"))
+      function->setAttr("onnx.opset", opset);
+    Block *body = function.addEntryBlock();
+    inner.setInsertionPointToEnd(body);
+    IRMapping mapping;
+    for (auto [value, argument] : llvm::zip_equal(inputs, body->getArguments())) {
+      mapping.map(value, argument);
+      function.setArgAttr(argument.getArgNumber(), "onnx.name", builder.getStringAttr(names.lookup(value)));
+    }
+    auto constants = [&](Value value) {
+      if (auto weight = value.getDefiningOp<onnx::WeightOp>(); weight && !mapping.contains(value))
+        inner.clone(*weight, mapping);
+    };
+    for (Operation *op : operations) {
+      if (llvm::isa<onnx::WeightOp>(op))
+        continue;
+      llvm::for_each(op->getOperands(), constants);
+      inner.clone(*op, mapping);
+    }
+    SmallVector<Value> results;
+    for (auto [i, ending] : llvm::enumerate(outputs)) {
+      constants(ending.value);
+      results.push_back(mapping.lookup(ending.value));
+      function.setResultAttr(i, "onnx.name", builder.getStringAttr(ending.name));
+    }
+    func::ReturnOp::create(inner, loc, results);
+    ir::RunOp::create(order, loc, symbol);
+  }
+
+  ModuleOp module;
+  func::FuncOp main;
+  OpBuilder builder;
+  DenseMap<Value, std::string> names;
+  llvm::StringSet<> taken;
+  llvm::SetVector<Value> pendingInputs; ///< the model's inputs belong to its first part, whoever reads them
+  unsigned parts = 0, loops = 0, values = 0;
+};
+
+struct SplitControlPass : trn::impl::SplitControlPassBase<SplitControlPass> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (main && !main.isExternal() && !main.front().getOps<onnx::RepeatOp>().empty())
+      Splitter(getOperation(), main).run();
+  }
+};
+
+} // namespace

@@ -1,0 +1,35 @@
+// RUN: trn-opt %s --pass-pipeline='builtin.module(func.func(onnx-infer-fold),onnx-split-control)' | %FileCheck %s
+
+// A loop whose steps only the run counts: what it starts with is left by the part before it, a round is a part of its
+// own, and the part behind takes what the last round has left. Constants stay where they are read.
+// CHECK: module @part0
+// CHECK: func.func @main(%[[N:.*]]: tensor<i64> {onnx.name = "n"}, %[[X:.*]]: tensor<4xf32> {onnx.name = "x"})
+// CHECK-SAME: -> (tensor<i64> {onnx.name = "loop0.0"}, tensor<4xf32> {onnx.name = "loop0.1"}, tensor<i64> {onnx.name = "loop0.count"})
+// CHECK: %[[ZERO:.*]] = onnx.weight dense<0> : tensor<i64>
+// CHECK: return %[[ZERO]], %[[X]], %[[N]]
+// CHECK: module @part1
+// CHECK: func.func @main(%[[V:.*]]: tensor<4xf32> {onnx.name = "loop0.1"}, %[[I:.*]]: tensor<i64> {onnx.name = "loop0.0"}
+// CHECK-SAME: -> (tensor<i64> {onnx.name = "loop0.0.next"}, tensor<4xf32> {onnx.name = "loop0.1.next"})
+// CHECK: %[[W:.*]] = onnx.Tanh(%[[V]])
+// CHECK: %[[ONE:.*]] = onnx.weight dense<1> : tensor<i64>
+// CHECK: %[[NEXT:.*]] = onnx.Add(%[[I]], %[[ONE]])
+// CHECK: return %[[NEXT]], %[[W]]
+// CHECK: module @part2
+// CHECK: func.func @main(%[[R:.*]]: tensor<4xf32> {onnx.name = "loop0.1"}) -> (tensor<4xf32> {onnx.name = "y"})
+// CHECK: %[[Y:.*]] = onnx.Neg(%[[R]])
+// CHECK: return %[[Y]]
+// CHECK: trn.program inputs(["n", "x"]) outputs(["y"]) {
+// CHECK-NEXT: trn.run @part0
+// CHECK-NEXT: trn.repeat count("loop0.count") limit(2147483647) carried(["loop0.0", "loop0.1"]) {
+// CHECK-NEXT: trn.run @part1
+// CHECK-NEXT: }
+// CHECK-NEXT: trn.run @part2
+func.func @main(%n: tensor<i64> {onnx.name = "n"}, %x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<*xf32> {onnx.name = "y"}) {
+  %r = onnx.Loop(%n, %x) {
+  ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
+    %w = onnx.Tanh(%v) : (tensor<*xf32>) -> tensor<*xf32>
+    onnx.yield %c, %w : tensor<*xi1>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<4xf32>) -> tensor<*xf32>
+  %y = onnx.Neg(%r) : (tensor<*xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
