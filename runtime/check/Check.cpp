@@ -216,7 +216,8 @@ private:
 
   /// Behind a barrier only device memory holds what it held.
   void forgetCore() {
-    sbuf = psum = Shadow();
+    sbuf = Shadow();
+    psum = Shadow();
     apart.clear();
     loadedTable = -1;
     loaded = nullptr;
