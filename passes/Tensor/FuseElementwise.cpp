@@ -1,10 +1,12 @@
 //===- FuseElementwise.cpp - fuse maps into maps --------------------------===//
 // Owns the choice of what is fused; the fusion itself is upstream's.
 #include "dialects/Trn/TrnDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "passes/Tensor/Passes.h"
 
@@ -51,6 +53,27 @@ static bool staysSmall(linalg::LinalgOp producer, linalg::LinalgOp consumer, uns
          producer.getNumDpsInputs() + consumer.getNumDpsInputs() <= maxOps;
 }
 
+/// Writes uniform unsigned weights into the body of a map, as signless constants: upstream's pattern would make
+/// unsigned ones, which arith does not have.
+static void inlineUnsignedScalars(linalg::GenericOp op) {
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    DenseElementsAttr elements;
+    if (!matchPattern(operand->get(), m_Constant(&elements)) || !elements.isSplat() ||
+        !elements.getElementType().isUnsignedInteger())
+      continue;
+    OpBuilder inside = OpBuilder::atBlockBegin(op.getBody()), before(op);
+    APInt value = elements.getSplatValue<APInt>();
+    Value constant = arith::ConstantOp::create(inside, op.getLoc(),
+                                               IntegerAttr::get(inside.getIntegerType(value.getBitWidth()), value));
+    BlockArgument element = op.getMatchingBlockArgument(operand);
+    element.replaceAllUsesWith(
+        UnrealizedConversionCastOp::create(inside, op.getLoc(), element.getType(), constant).getResult(0));
+    // Only its shape is left of the input.
+    operand->set(
+        tensor::EmptyOp::create(before, op.getLoc(), elements.getType().getShape(), elements.getElementType()));
+  }
+}
+
 namespace {
 class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
   using FuseElementwisePassBase::FuseElementwisePassBase;
@@ -66,13 +89,16 @@ class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
     };
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, fuses);
-    // Maps alone: upstream's patterns would also write a uniform weight into the body of a contraction, which would then be
-    // none any more.
+    // Maps alone: upstream's patterns would also write a uniform weight into the body of a contraction, which would
+    // then be none any more.
     SmallVector<Operation *> maps;
     getOperation().walk([&](Operation *op) {
       if (isMap(op))
         maps.push_back(op);
     });
+    for (Operation *op : maps)
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        inlineUnsignedScalars(generic);
     GreedyRewriteConfig config;
     config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps);
     if (failed(applyOpPatternsGreedily(maps, std::move(patterns), config)))

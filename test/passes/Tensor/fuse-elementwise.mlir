@@ -83,3 +83,26 @@ func.func @uniform_weight(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
   } -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+#one = affine_map<(d0) -> ()>
+// A uniform unsigned weight becomes a signless constant of the body.
+// CHECK-LABEL: func.func @unsigned_weight
+// CHECK-DAG: %[[SCALAR:.+]] = arith.constant -128 : i8
+// CHECK: linalg.generic {{.*}} ins(%{{.+}} : tensor<16xui8>)
+// CHECK: arith.subi %{{.+}}, %[[SCALAR]]
+func.func @unsigned_weight(%x: tensor<16xui8>) -> tensor<16xi8> {
+  %point = onnx.weight dense<128> : tensor<ui8>
+  %e = tensor.empty() : tensor<16xi8>
+  %0 = linalg.generic {indexing_maps = [#id, #one, #id], iterator_types = ["parallel"]}
+      ins(%x, %point : tensor<16xui8>, tensor<ui8>) outs(%e : tensor<16xi8>) {
+  ^bb0(%a: ui8, %b: ui8, %o: i8):
+    %c = builtin.unrealized_conversion_cast %a : ui8 to i8
+    %d = builtin.unrealized_conversion_cast %b : ui8 to i8
+    %s = arith.subi %c, %d : i8
+    linalg.yield %s : i8
+  } -> tensor<16xi8>
+  return %0 : tensor<16xi8>
+}
