@@ -34,6 +34,8 @@ fi
 if [ "$part" = all ] || [ "$part" = onnx ]; then
   step "the standard's test suite"; done_steps
   .venv/bin/python test/onnx/run.py --build build/release
+  step "the operators of com.microsoft against ONNX Runtime"; done_steps
+  .venv/bin/python test/onnx/microsoft.py --build build/release
 fi
 if [ "$part" = all ] || [ "$part" = models ]; then
   step "model tests"; done_steps

@@ -1,9 +1,12 @@
 //===- Microsoft.cpp - com.microsoft in terms of the standard -------------===//
 //
-// Owns the import steps of Ops/Microsoft.td. Refuses outputs that only training reads.
+// Owns the import steps of Ops/Microsoft.td for floats. Refuses outputs that only training reads, weights that are no
+// constants, and parts of the attention operators that their decompositions leave out.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Import/NodeImporter.h"
+
+#include "compiler/Weights/Constant.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -14,17 +17,8 @@ using namespace mlir;
 using namespace trn;
 using Kind = Problem::Kind;
 
-/// The operand of a group, null when it is absent.
-static Value operand(NodeImporter &node, unsigned group) {
-  return group < node.operands.size() && !node.operands[group].empty() ? node.operands[group][0] : Value();
-}
-
 /// `x + y`; null after a problem. `y` may be absent.
 static Value sum(NodeImporter &node, Value x, Value y) { return x && y ? node.createSimple("Add", {x, y}, {}) : x; }
-
-static NamedAttribute named(NodeImporter &node, StringRef name, Attribute value) {
-  return NamedAttribute(node.builder.getStringAttr(name), value);
-}
 
 /// The given attribute, or its record's default where other operators have another.
 static Attribute epsilonOf(NodeImporter &node, float byDefault) {
@@ -33,18 +27,18 @@ static Attribute epsilonOf(NodeImporter &node, float byDefault) {
 }
 
 LogicalResult upgrade::microsoftGelu(NodeImporter &node) {
-  return node.define(node.createSimple("Gelu", {sum(node, operand(node, 0), operand(node, 1))}, {}));
+  return node.define(node.createSimple("Gelu", {sum(node, node.operand(0), node.operand(1))}, {}));
 }
 
 LogicalResult upgrade::microsoftFastGelu(NodeImporter &node) {
-  NamedAttribute tanh = named(node, "approximate", node.builder.getStringAttr("tanh"));
-  return node.define(node.createSimple("Gelu", {sum(node, operand(node, 0), operand(node, 1))}, tanh));
+  NamedAttribute tanh = node.named("approximate", node.builder.getStringAttr("tanh"));
+  return node.define(node.createSimple("Gelu", {sum(node, node.operand(0), node.operand(1))}, tanh));
 }
 
 LogicalResult upgrade::microsoftQuickGelu(NodeImporter &node) {
   Attribute alpha = node.attributes.get("alpha");
-  return node.define(node.createSimple("Swish", {operand(node, 0)},
-                                       named(node, "alpha", alpha ? alpha : node.builder.getF32FloatAttr(1.702f))));
+  return node.define(node.createSimple("Swish", {node.operand(0)},
+                                       node.named("alpha", alpha ? alpha : node.builder.getF32FloatAttr(1.702f))));
 }
 
 /// The last of four outputs is the sum that is normalised; those between are statistics.
@@ -58,22 +52,22 @@ static LogicalResult defineWithSum(NodeImporter &node, Value normalized, Value t
 }
 
 LogicalResult upgrade::microsoftSkipLayerNorm(NodeImporter &node) {
-  Value total = sum(node, sum(node, operand(node, 0), operand(node, 1)), operand(node, 4));
+  Value total = sum(node, sum(node, node.operand(0), node.operand(1)), node.operand(4));
   if (!total)
     return failure();
   return defineWithSum(node,
-                       node.createSimple("LayerNormalization", {total, operand(node, 2), operand(node, 3)},
-                                         named(node, "epsilon", epsilonOf(node, 1e-12f))),
+                       node.createSimple("LayerNormalization", {total, node.operand(2), node.operand(3)},
+                                         node.named("epsilon", epsilonOf(node, 1e-12f))),
                        total);
 }
 
 LogicalResult upgrade::microsoftSkipSimplifiedNorm(NodeImporter &node) {
-  Value total = sum(node, sum(node, operand(node, 0), operand(node, 1)), operand(node, 3));
+  Value total = sum(node, sum(node, node.operand(0), node.operand(1)), node.operand(3));
   if (!total)
     return failure();
   return defineWithSum(
       node,
-      node.createSimple("RMSNormalization", {total, operand(node, 2)}, named(node, "epsilon", epsilonOf(node, 1e-12f))),
+      node.createSimple("RMSNormalization", {total, node.operand(2)}, node.named("epsilon", epsilonOf(node, 1e-12f))),
       total);
 }
 
@@ -81,38 +75,323 @@ LogicalResult upgrade::microsoftSimplifiedNorm(NodeImporter &node) {
   if (node.hasOutput(1))
     return node.problem(Kind::Unsupported, "the deviation as an output is not supported",
                         "export the model for inference");
-  return node.define(node.createSimple("RMSNormalization", {operand(node, 0), operand(node, 1)}, node.attributes));
+  return node.define(node.createSimple("RMSNormalization", {node.operand(0), node.operand(1)}, node.attributes));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+static bool flagOf(NodeImporter &node, StringRef name) {
+  auto given = dyn_cast_or_null<BoolAttr>(node.attributes.get(name));
+  return given && given.getValue();
+}
+
+static double realOf(NodeImporter &node, StringRef name, double byDefault) {
+  auto given = dyn_cast_or_null<FloatAttr>(node.attributes.get(name));
+  return given ? given.getValueAsDouble() : byDefault;
+}
+
+static int64_t integerOf(NodeImporter &node, StringRef name, int64_t byDefault) {
+  auto given = dyn_cast_or_null<IntegerAttr>(node.attributes.get(name));
+  return given ? given.getInt() : byDefault;
+}
+
+/// `x · factor`; `x` itself for a factor of 1, null after a problem.
+static Value scaled(NodeImporter &node, Value x, double factor) {
+  if (!x || factor == 1)
+    return x;
+  Type element = getElementTypeOrSelf(x.getType());
+  auto value =
+      DenseElementsAttr::get(RankedTensorType::get({}, element), ArrayRef<Attribute>(FloatAttr::get(element, factor)));
+  return node.createSimple("Mul", {x, node.constant(value)}, {});
+}
+
+/// A factor of a product with its dimensions in the order of MatMul; null after a problem.
+static Value reorderedFactor(NodeImporter &node, Value factor, StringRef side) {
+  bool swap = flagOf(node, ("trans" + side).str()), batch = flagOf(node, ("transBatch" + side).str());
+  if (!swap && !batch)
+    return factor;
+  auto type = dyn_cast<RankedTensorType>(factor.getType());
+  if (!type) {
+    (void)node.problem(Kind::Unsupported, "'trans" + side.str() + "' needs an operand whose rank is known",
+                       "export the model without fusions");
+    return {};
+  }
+  if (type.getRank() < 2)
+    return factor; // A vector stays.
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  if (batch)
+    std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
+  if (swap)
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+  return node.createSimple("Transpose", {factor}, node.named("perm", node.builder.getDenseI64ArrayAttr(perm)));
 }
 
 LogicalResult upgrade::microsoftFusedMatMul(NodeImporter &node) {
-  auto flag = [&](StringRef name) {
-    auto given = dyn_cast_or_null<BoolAttr>(node.attributes.get(name));
-    return given && given.getValue();
-  };
-  if (flag("transBatchA") || flag("transBatchB"))
-    return node.problem(Kind::Unsupported, "transposed batches are not supported", "export the model without fusions");
-  Value factors[] = {operand(node, 0), operand(node, 1)};
-  for (auto [factor, name] : llvm::zip_equal(factors, ArrayRef<StringRef>{"transA", "transB"})) {
-    if (!flag(name))
-      continue;
-    auto type = dyn_cast<RankedTensorType>(factor.getType());
-    if (!type)
-      return node.problem(Kind::Unsupported, "'" + name.str() + "' needs an operand whose rank is known",
-                          "export the model without fusions");
-    if (type.getRank() < 2)
-      continue; // A vector stays.
-    SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-    factor = node.createSimple("Transpose", {factor}, named(node, "perm", node.builder.getDenseI64ArrayAttr(perm)));
-    if (!factor)
-      return failure();
+  Value a = reorderedFactor(node, node.operand(0), "A"), b = reorderedFactor(node, node.operand(1), "B");
+  if (!a || !b)
+    return failure();
+  return node.define(scaled(node, node.createSimple("MatMul", {a, b}, {}), realOf(node, "alpha", 1)));
+}
+
+/// `parameters` are those that the node gives, in the order of the activation's attributes; null after a problem.
+static Value activated(NodeImporter &node, Value x, ArrayRef<std::optional<float>> parameters) {
+  auto name = dyn_cast_or_null<StringAttr>(node.attributes.get("activation"));
+  if (!x || !name || name.getValue().empty())
+    return x;
+  static const std::pair<StringRef, SmallVector<StringRef>> activations[] = {{"Relu", {}},
+                                                                             {"Sigmoid", {}},
+                                                                             {"Tanh", {}},
+                                                                             {"Softplus", {}},
+                                                                             {"Softsign", {}},
+                                                                             {"LeakyRelu", {"alpha"}},
+                                                                             {"Elu", {"alpha"}},
+                                                                             {"Clip", {"min", "max"}},
+                                                                             {"HardSigmoid", {"alpha", "beta"}},
+                                                                             {"Selu", {"alpha", "gamma"}},
+                                                                             {"ThresholdedRelu", {"alpha"}}};
+  const auto *entry =
+      llvm::find_if(activations, [&](const auto &candidate) { return candidate.first == name.getValue(); });
+  if (entry == std::end(activations)) {
+    (void)node.problem(Kind::Unsupported, "the activation '" + name.getValue().str() + "' is not supported",
+                       "export the model without fusions");
+    return {};
   }
-  Value product = node.createSimple("MatMul", {factors[0], factors[1]}, {});
-  auto alpha = dyn_cast_or_null<FloatAttr>(node.attributes.get("alpha"));
-  if (!product || !alpha || alpha.getValueAsDouble() == 1)
-    return node.define(product);
-  Type element = getElementTypeOrSelf(product.getType());
-  auto factor = DenseElementsAttr::get(RankedTensorType::get({}, element),
-                                       ArrayRef<Attribute>(FloatAttr::get(element, alpha.getValueAsDouble())));
-  return node.define(node.createSimple("Mul", {product, node.constant(factor)}, {}));
+  SmallVector<NamedAttribute> attributes;
+  for (auto [attribute, value] : llvm::zip(entry->second, parameters))
+    if (value)
+      attributes.push_back(node.named(attribute, node.builder.getF32FloatAttr(*value)));
+  return node.createSimple(entry->first, {x}, attributes);
+}
+
+/// The attributes that the node gives among `names`.
+static SmallVector<NamedAttribute> given(NodeImporter &node, ArrayRef<StringRef> names) {
+  SmallVector<NamedAttribute> attributes;
+  for (StringRef name : names)
+    if (Attribute value = node.attributes.get(name))
+      attributes.push_back(node.named(name, value));
+  return attributes;
+}
+
+LogicalResult upgrade::microsoftFusedGemm(NodeImporter &node) {
+  Value y = node.createSimple("Gemm", {node.operand(0), node.operand(1), node.operand(2)},
+                              given(node, {"alpha", "beta", "transA", "transB"}));
+  auto parameter = [&](StringRef name) -> std::optional<float> {
+    auto value = dyn_cast_or_null<FloatAttr>(node.attributes.get(name));
+    return value ? std::optional<float>(value.getValueAsDouble()) : std::nullopt;
+  };
+  std::optional<float> alpha = parameter("activation_alpha"), beta = parameter("activation_beta"),
+                       gamma = parameter("activation_gamma");
+  return node.define(activated(node, y, {alpha, beta ? beta : gamma}));
+}
+
+LogicalResult upgrade::microsoftFusedConv(NodeImporter &node) {
+  Value y = node.createSimple("Conv", {node.operand(0), node.operand(1), node.operand(2)},
+                              given(node, {"kernel_shape", "strides", "pads", "dilations", "group", "auto_pad"}));
+  SmallVector<std::optional<float>> parameters;
+  if (auto values = dyn_cast_or_null<DenseF32ArrayAttr>(node.attributes.get("activation_params")))
+    parameters.append(values.asArrayRef().begin(), values.asArrayRef().end());
+  return node.define(activated(node, sum(node, y, node.operand(3)), parameters));
+}
+
+//===----------------------------------------------------------------------===//
+// MatMulNBits
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How the weights of MatMulNBits lie in their bytes: `bits` each, the first ones lowest, blocks of whole bytes.
+struct PackedWeights {
+  int64_t depth, columns, bits, block;
+
+  int64_t blocks() const { return (depth + block - 1) / block; }
+  int64_t paddedDepth() const { return blocks() * block; }
+  int64_t blockBytes() const { return block * bits / 8; }
+  int64_t zeroPointBytes() const { return (blocks() * bits + 7) / 8; }
+
+  /// Number `index` among those packed from `bytes` on.
+  uint8_t at(const char *bytes, int64_t index) const {
+    int64_t first = index * bits;
+    return (uint8_t(bytes[first / 8]) >> (first % 8)) & ((1 << bits) - 1);
+  }
+};
+} // namespace
+
+/// The weights as bytes, [whole blocks, columns]: the order in which a product reads them.
+static ElementsAttr unpackWeights(NodeImporter &node, const PackedWeights &packed, const Constant &weights) {
+  std::vector<char> bytes(packed.paddedDepth() * packed.columns);
+  std::vector<char> splat;
+  const char *data = weights.bytes().data();
+  if (weights.isSplat()) {
+    splat.assign(weights.size(), data[0]);
+    data = splat.data();
+  }
+  for (int64_t column = 0; column < packed.columns; ++column)
+    for (int64_t k = 0; k < packed.depth; ++k) {
+      const char *block = data + (column * packed.blocks() + k / packed.block) * packed.blockBytes();
+      bytes[k * packed.columns + column] = char(packed.at(block, k % packed.block));
+    }
+  return makeConstant(
+      RankedTensorType::get({packed.paddedDepth(), packed.columns}, node.builder.getIntegerType(8, false)),
+      std::move(bytes), "weights");
+}
+
+/// The packed zero points, [blocks, columns]; all in the middle when the node gives none.
+static ElementsAttr unpackZeroPoints(NodeImporter &node, const PackedWeights &packed, std::optional<Constant> given) {
+  std::vector<char> bytes(packed.blocks() * packed.columns, char(1 << (packed.bits - 1)));
+  for (int64_t column = 0; given && column < packed.columns; ++column)
+    for (int64_t block = 0; block < packed.blocks(); ++block) {
+      char value = 0;
+      if (given->isSplat()) {
+        std::vector<char> row(packed.zeroPointBytes(), given->bytes()[0]);
+        value = char(packed.at(row.data(), block));
+      } else {
+        value = char(packed.at(given->bytes().data() + column * packed.zeroPointBytes(), block));
+      }
+      bytes[block * packed.columns + column] = value;
+    }
+  return makeConstant(RankedTensorType::get({packed.blocks(), packed.columns}, node.builder.getIntegerType(8, false)),
+                      std::move(bytes), "zero_points");
+}
+
+/// [columns, blocks], flat or not, as [blocks, columns].
+static Value blocksFirst(NodeImporter &node, const PackedWeights &packed, Value x) {
+  NamedAttribute shape = node.named("shape", node.builder.getDenseI64ArrayAttr({packed.columns, packed.blocks()}));
+  Value matrix = node.createSimple("Reshape", {x}, shape);
+  return matrix
+             ? node.createSimple("Transpose", {matrix}, node.named("perm", node.builder.getDenseI64ArrayAttr({1, 0})))
+             : Value();
+}
+
+/// Why the weights cannot be read; empty when they can.
+static std::string problemOf(NodeImporter &node, const PackedWeights &packed, std::optional<Constant> weights) {
+  if (packed.bits != 2 && packed.bits != 4 && packed.bits != 8)
+    return "weights of " + std::to_string(packed.bits) + " bits are not supported";
+  if (integerOf(node, "weight_prepacked", 0) != 0)
+    return "weights that are packed for one kind of GPU are not supported";
+  if (node.operand(4))
+    return "'g_idx' is not supported";
+  if (!weights)
+    return "weights that are not constant are not supported";
+  return "";
+}
+
+LogicalResult upgrade::microsoftMatMulNBits(NodeImporter &node) {
+  PackedWeights packed = {integerOf(node, "K", 0), integerOf(node, "N", 0), integerOf(node, "bits", 4),
+                          integerOf(node, "block_size", 0)};
+  std::optional<Constant> weights = Constant::get(node.operand(1));
+  if (std::string reason = problemOf(node, packed, weights); !reason.empty())
+    return node.problem(Kind::Unsupported, reason, "quantise the model's weights in blocks of 4 or 8 bits");
+  if (packed.depth < 1 || packed.columns < 1 || packed.block < 16 || (packed.block & (packed.block - 1)) != 0)
+    return node.problem(Kind::Broken, "expected sizes of at least 1 and a block that is a power of 2 from 16 on");
+  int64_t expected = packed.columns * packed.blocks() * packed.blockBytes();
+  if (elementBytes(weights->elementType()) != 1 || weights->size() != expected)
+    return node.problem(Kind::Broken, "expected " + std::to_string(expected) + " bytes of weights but got " +
+                                          std::to_string(weights->size()));
+  Value zeroPoints = node.operand(3);
+  bool real = zeroPoints && isa<FloatType>(getElementTypeOrSelf(zeroPoints.getType()));
+  std::optional<Constant> points;
+  if (zeroPoints && !real) {
+    points = Constant::get(zeroPoints);
+    if (!points)
+      return node.problem(Kind::Unsupported, "zero points that are not constant are not supported",
+                          "quantise the model's weights with constant zero points");
+    if (points->size() != packed.columns * packed.zeroPointBytes())
+      return node.problem(Kind::Broken, "expected " + std::to_string(packed.columns * packed.zeroPointBytes()) +
+                                            " bytes of zero points but got " + std::to_string(points->size()));
+  }
+  Value bytes = node.constant(unpackWeights(node, packed, *weights));
+  Value scales = blocksFirst(node, packed, node.operand(2));
+  if (!scales)
+    return failure();
+  NamedAttribute axis = node.named("axis", node.builder.getI64IntegerAttr(0));
+  NamedAttribute block = node.named("block_size", node.builder.getI64IntegerAttr(packed.block));
+  Value b;
+  if (!real) {
+    b = node.createSimple("DequantizeLinear", {bytes, scales, node.constant(unpackZeroPoints(node, packed, points))},
+                          {axis, block});
+  } else {
+    // Zero points between two numbers: (b - z) · s = b · s - z · s, the second one the same within a block.
+    Value shifted = node.createSimple("DequantizeLinear", {bytes, scales}, {axis, block});
+    Value points = blocksFirst(node, packed, zeroPoints);
+    Value offsets = points ? node.createSimple("Mul", {points, scales}, {}) : Value();
+    Value ones = offsets ? node.constant(makeConstant(RankedTensorType::get({packed.paddedDepth(), packed.columns},
+                                                                            node.builder.getIntegerType(8, false)),
+                                                      {char(1)}, "ones"))
+                         : Value();
+    Value spread = ones ? node.createSimple("DequantizeLinear", {ones, offsets}, {axis, block}) : Value();
+    b = shifted && spread ? node.createSimple("Sub", {shifted, spread}, {}) : Value();
+  }
+  // The last block may reach behind the end.
+  auto list = [&](StringRef name, int64_t value) {
+    return node.named(name, node.builder.getDenseI64ArrayAttr({value}));
+  };
+  if (b && packed.depth != packed.paddedDepth())
+    b = node.createSimple("Slice", {b}, {list("starts", 0), list("ends", packed.depth), list("axes", 0)});
+  Value y = b ? node.createSimple("MatMul", {node.operand(0), b}, {}) : Value();
+  return y ? node.define(sum(node, y, node.operand(5))) : failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Attention: what is refused
+//===----------------------------------------------------------------------===//
+
+/// Builds the operation unless the node asks for one of these parts.
+static LogicalResult buildUnless(NodeImporter &node, ArrayRef<std::pair<bool, StringRef>> parts, StringRef hint) {
+  for (auto [asked, part] : parts)
+    if (asked)
+      return node.problem(Kind::Unsupported, part.str() + " is not supported", hint.str());
+  return node.buildDefault();
+}
+
+/// The last dimension of a mask of as many samples as the GPU's packed form has: 3 · batch + 2 positions.
+static bool isPackedMask(Value mask, Value input) {
+  auto type = mask ? dyn_cast<RankedTensorType>(mask.getType()) : RankedTensorType();
+  auto inputType = dyn_cast<RankedTensorType>(input.getType());
+  return type && inputType && type.getRank() == 1 && inputType.getRank() > 0 && type.hasStaticShape() &&
+         !inputType.isDynamicDim(0) && type.getDimSize(0) == 3 * inputType.getDimSize(0) + 2;
+}
+
+constexpr StringRef kShareHint = "export the model for ONNX Runtime's CPU";
+
+LogicalResult upgrade::microsoftMultiHead(NodeImporter &node) {
+  return buildUnless(node,
+                     {{bool(node.operand(8)), "a length of the past within a shared buffer"},
+                      {bool(node.operand(9)), "a cache that beams share"},
+                      {isPackedMask(node.operand(4), node.operand(0)), "a mask of lengths and starts of all samples"}},
+                     kShareHint);
+}
+
+LogicalResult upgrade::microsoftAttention(NodeImporter &node) {
+  Value mask = node.operand(3);
+  auto type = mask ? dyn_cast<RankedTensorType>(mask.getType()) : RankedTensorType();
+  return buildUnless(
+      node,
+      {{bool(node.operand(6)) || flagOf(node, "past_present_share_buffer"), "a buffer shared between past and present"},
+       {flagOf(node, "do_rotary"), "a rotation of the queries inside Attention"},
+       {type && type.getRank() == 4, "a mask of 4 dimensions"},
+       {isPackedMask(mask, node.operand(0)), "a mask of lengths and starts of all samples"}},
+      kShareHint);
+}
+
+LogicalResult upgrade::microsoftGroupQuery(NodeImporter &node) {
+  auto quantized = [&](StringRef name) {
+    auto type = dyn_cast_or_null<StringAttr>(node.attributes.get(name));
+    return type && !type.getValue().empty() && type.getValue() != "NONE";
+  };
+  bool scales = node.operand(12) || node.operand(13) || quantized("k_quant_type") || quantized("v_quant_type");
+  return buildUnless(node,
+                     {{scales, "a quantised cache"},
+                      {node.operand(14) || node.operand(15), "a norm of queries and keys inside GroupQueryAttention"},
+                      {bool(node.operand(16)), "a chunk of queries that is padded ('query_seqlens')"},
+                      {flagOf(node, "sliding_window_cache"), "a cache of the window's size"},
+                      {node.hasOutput(3) || integerOf(node, "qk_output", 0) != 0, "the scores as an output"}},
+                     kShareHint);
+}
+
+LogicalResult upgrade::microsoftRotary(NodeImporter &node) {
+  return buildUnless(node,
+                     {{flagOf(node, "is_packed_batching"), "a batch of packed samples"},
+                      {realOf(node, "scale", 1) != 1, "a scale of the positions"}},
+                     kShareHint);
 }

@@ -32,6 +32,14 @@ NodeImporter::NodeImporter(OpBuilder &builder, ModelFile &file, const FlatNode &
     : builder(builder), file(file), node(node), values(values), problems(problems), importBody(importBody),
       loc(nodeLocation(*builder.getContext(), node.name, node.op(), node.index)) {}
 
+Value NodeImporter::operand(unsigned group) const {
+  return group < operands.size() && !operands[group].empty() ? operands[group][0] : Value();
+}
+
+NamedAttribute NodeImporter::named(StringRef name, Attribute value) const {
+  return NamedAttribute(builder.getStringAttr(name), value);
+}
+
 LogicalResult NodeImporter::problem(Kind kind, std::string reason, std::string hint) {
   problems.add(nodeProblem(node, kind, std::move(reason), std::move(hint)));
   return failure();

@@ -37,6 +37,9 @@ public:
   Groups operands; ///< one group for each operand of the record
 
   mlir::Location location() const { return loc; }
+  /// The operand of a group that holds at most one, null when it is absent.
+  mlir::Value operand(unsigned group) const;
+  mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) const;
   /// Builds the node's own operation and defines its outputs.
   mlir::LogicalResult buildDefault();
   /// Builds `record`'s operation with one result for each true entry of `results`, or null after a problem.

@@ -250,6 +250,7 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
                  DecomposeMaxUnpool,
                  DecomposeClip, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
     populateAttentionPatterns(patterns, maxSteps);
+    populateMicrosoftPatterns(patterns);
     populateNormalizationPatterns(patterns);
     populateTrainingPatterns(patterns);
     populateQuantizedPatterns(patterns);

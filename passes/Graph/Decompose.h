@@ -12,6 +12,8 @@ namespace trn {
 void populateNormalizationPatterns(mlir::RewritePatternSet &patterns);
 /// The attention family; recurrences and indexed writes of at most `maxSteps` steps.
 void populateAttentionPatterns(mlir::RewritePatternSet &patterns, int64_t maxSteps);
+/// The operators of com.microsoft that stay operations until here.
+void populateMicrosoftPatterns(mlir::RewritePatternSet &patterns);
 /// Losses and optimisers.
 void populateTrainingPatterns(mlir::RewritePatternSet &patterns);
 /// Unrolls LSTM layers of at most `maxSteps` steps.

@@ -22,20 +22,6 @@ using namespace trn::onnx;
 
 namespace {
 
-/// [batch, sequence, heads · size] as [batch, heads, sequence, size]; a tensor of rank 4 is that already.
-Value splitHeads(GraphWriter &write, Value x, int64_t heads) {
-  ArrayRef<int64_t> shape = typeOf(x).getShape();
-  if (shape.size() == 4)
-    return x;
-  return write.transpose(write.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
-}
-
-/// The inverse of `splitHeads`.
-Value joinHeads(GraphWriter &write, Value x) {
-  ArrayRef<int64_t> shape = typeOf(x).getShape();
-  return write.reshape(write.transpose(x, {0, 2, 1, 3}), {shape[0], shape[2], shape[1] * shape[3]});
-}
-
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
@@ -43,9 +29,9 @@ Value joinHeads(GraphWriter &write, Value x) {
 class AttentionWriter {
 public:
   AttentionWriter(GraphWriter &write, AttentionOp op) : write(write), op(op) {
-    q = splitHeads(write, op.getQ(), op.getQNumHeads().value_or(0));
-    k = splitHeads(write, op.getK(), op.getKvNumHeads().value_or(0));
-    v = splitHeads(write, op.getV(), op.getKvNumHeads().value_or(0));
+    q = write.splitHeads(op.getQ(), op.getQNumHeads().value_or(0));
+    k = write.splitHeads(op.getK(), op.getKvNumHeads().value_or(0));
+    v = write.splitHeads(op.getV(), op.getKvNumHeads().value_or(0));
     if (op.getPastKey()) {
       past = typeOf(op.getPastKey()).getDimSize(2);
       k = write.concat({op.getPastKey(), k}, 2);
@@ -79,7 +65,7 @@ public:
     int64_t grouped = heads / kvHeads * rows, vSize = typeOf(v).getDimSize(3);
     Value y = write.matMul(write.reshape(weights, {batch, kvHeads, grouped, columns}), write.cast(v, element));
     y = write.reshape(y, {batch, heads, rows, vSize});
-    SmallVector<Value> results = {typeOf(op.getQ()).getRank() == 3 ? joinHeads(write, y) : y};
+    SmallVector<Value> results = {typeOf(op.getQ()).getRank() == 3 ? write.joinHeads(y) : y};
     if (op.getPresentKey())
       results.push_back(k);
     if (op.getPresentValue())

@@ -45,6 +45,18 @@ Value GraphWriter::reduce(StringRef name, Value x, ArrayRef<int64_t> axes, bool 
   return op(name, {x}, {ints("axes", axes), flag("keepdims", keepDims)});
 }
 
+Value GraphWriter::splitHeads(Value x, int64_t heads) {
+  ArrayRef<int64_t> shape = typeOf(x).getShape();
+  if (shape.size() == 4)
+    return x;
+  return transpose(reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
+}
+
+Value GraphWriter::joinHeads(Value x) {
+  ArrayRef<int64_t> shape = typeOf(x).getShape();
+  return reshape(transpose(x, {0, 2, 1, 3}), {shape[0], shape[2], shape[1] * shape[3]});
+}
+
 Value GraphWriter::scalar(double value, Value like) { return scalar(value, typeOf(like).getElementType()); }
 
 Value GraphWriter::scalar(double value, Type element) {

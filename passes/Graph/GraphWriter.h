@@ -36,6 +36,11 @@ public:
   /// ReduceSum, ReduceMean, ReduceMax, …
   mlir::Value reduce(llvm::StringRef name, mlir::Value x, llvm::ArrayRef<int64_t> axes, bool keepDims = true);
 
+  /// [batch, sequence, heads · size] as [batch, heads, sequence, size]; a tensor of rank 4 is that already.
+  mlir::Value splitHeads(mlir::Value x, int64_t heads);
+  /// The inverse of `splitHeads`.
+  mlir::Value joinHeads(mlir::Value x);
+
   /// A scalar constant of `like`'s element type.
   mlir::Value scalar(double value, mlir::Value like);
   mlir::Value scalar(double value, mlir::Type element);
