@@ -120,8 +120,8 @@ SmallVector<OpOperand *> ownLoads(linalg::LinalgOp op) {
   return loads;
 }
 
-/// Loads the operands of a contraction over many chunks part by part, inside a loop over the chunks, when all of them do
-/// take more than `limit` bytes per partition. Returns the contraction of one part.
+/// Loads the operands of a contraction over many chunks part by part, inside a loop over the chunks, each part of at most
+/// `limit` bytes per partition, when all of them are more than two. Returns the contraction of one part.
 FailureOr<linalg::LinalgOp> streamOperands(RewriterBase &rewriter, linalg::LinalgOp op, int64_t limit) {
   auto roles = contractionRoles(op);
   SmallVector<OpOperand *> loads = ownLoads(op);
@@ -141,10 +141,10 @@ FailureOr<linalg::LinalgOp> streamOperands(RewriterBase &rewriter, linalg::Linal
     }
     return bytes;
   };
-  if (!roles || loadedBytes() <= limit)
+  if (!roles || loadedBytes() <= 2 * limit)
     return op;
   for (unsigned loop : roles->reductions)
-    for (int64_t size = ranges[loop]; size > 1 && loadedBytes() > limit / 2;) {
+    for (int64_t size = ranges[loop]; size > 1 && loadedBytes() > limit;) {
       if (llvm::none_of(loads, [&](OpOperand *operand) { return indexes(loop, operand); }))
         break;
       // An exact divisor: every part is the same operation.
@@ -233,7 +233,7 @@ struct ApplySchedulePass : impl::ApplySchedulePassBase<ApplySchedulePass> {
         byPE.push_back(op);
     });
     for (linalg::LinalgOp op : byPE) {
-      FailureOr<linalg::LinalgOp> part = streamOperands(rewriter, op, TileLimits(*device).streamBytes);
+      FailureOr<linalg::LinalgOp> part = streamOperands(rewriter, op, TileLimits(*device).partBytes);
       if (failed(part) || failed(tileForPE(rewriter, *part)))
         return signalPassFailure();
     }

@@ -123,8 +123,12 @@ private:
       operand.region = readWeight(index, value);
     } else {
       operand.region = emitter.read(value, candidate.operands[position]);
-      if (candidate.form == Form::Contraction && candidate.partition < 0 && index == candidate.stationary)
-        addLaneOfOne(operand.region);
+      if (candidate.form == Form::Contraction && index == candidate.stationary) {
+        if (candidate.partition < 0)
+          addLaneOfOne(operand.region);
+        else
+          splitKeptDim(index, operand.region);
+      }
     }
     if (!operand.region.tensor)
       return failure();
@@ -145,6 +149,39 @@ private:
         builder, loc, RankedTensorType::get(shape, type.getElementType(), type.getEncoding()), source, groups);
     region.dims.push_back({Role::Lane, Layout::kOneLane, 1});
     region.offsets.assign(region.dims.size(), 0);
+  }
+
+  /// The dimension that becomes the result's partitions, split as those are, so that one operation serves all of their
+  /// chunks and its tiles can share what they load.
+  void splitKeptDim(unsigned index, Laid &region) {
+    PartitionSplit kept = splitOf(candidate.partition);
+    std::optional<int64_t> logical = structure.dimOf(index, candidate.partition);
+    const auto *dim = llvm::find_if(region.dims, [&](const PhysicalDim &dim) {
+      return dim.role == Role::Free && logical && dim.logical == *logical;
+    });
+    if (kept.chunks == 1 || kept.isRagged() || dim == region.dims.end())
+      return;
+    Value source = emitter.extract(loc, region);
+    auto type = cast<RankedTensorType>(source.getType());
+    SmallVector<int64_t> shape;
+    SmallVector<PhysicalDim> dims;
+    SmallVector<ReassociationIndices> groups;
+    for (const PhysicalDim &old : region.dims) {
+      groups.push_back({static_cast<int64_t>(shape.size())});
+      if (&old == dim) {
+        dims.push_back({Role::Chunk, old.logical, kept.chunks});
+        shape.push_back(kept.chunks);
+        groups.back().push_back(shape.size());
+        dims.push_back({Role::Lane, old.logical, kept.lanes});
+      } else {
+        dims.push_back(old);
+      }
+      shape.push_back(dims.back().extent);
+    }
+    region.tensor = tensor::ExpandShapeOp::create(
+        builder, loc, RankedTensorType::get(shape, type.getElementType(), type.getEncoding()), source, groups);
+    region.dims = dims;
+    region.offsets.assign(dims.size(), 0);
   }
 
   /// A weight in the order in which PE and DMA want it: contracted lanes first; for the stationary operand then the

@@ -483,8 +483,8 @@ static Value takeApart(OpBuilder &builder, Location loc, const Taps &taps, const
   return tensor::PadOp::create(builder, loc, Type(), planes, low, high, padding);
 }
 
-/// What a tap of the fold reads for the results of `strip`: one run of the plane it is in. A row of the piece is as long as one of
-/// the plane, and goes on in the next row where the tap shifts it; no result reads that far.
+/// What a tap of the fold reads for the results of `strip`: one run of the plane it is in. Cut into rows as long as the
+/// plane's, a row goes on in the plane's next one where the tap shifts it; no result reads that far.
 static Value runAt(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps, Value flat,
                    const Plane &rows, const Plane &columns, const Strip &strip, int64_t row, int64_t column) {
   auto type = cast<RankedTensorType>(flat.getType());
@@ -501,15 +501,31 @@ static Value runAt(OpBuilder &builder, Location loc, const Structure &structure,
   for (int64_t size : {int64_t(1), int64_t(1), height * pitch})
     sizes.push_back(builder.getIndexAttr(size));
   shape.push_back(height * pitch);
-  Value run = tensor::ExtractSliceOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), flat,
-                                             offsets, sizes, strides);
+  return tensor::ExtractSliceOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), flat, offsets,
+                                        sizes, strides);
+}
+
+/// The concatenation of runs as rows of `pitch` columns, of which the first `columns` are taken: without taps to step
+/// over, the result has as many as it reads.
+static Value runsToRows(OpBuilder &builder, Location loc, Value runs, int64_t pitch, int64_t columns) {
+  auto type = cast<RankedTensorType>(runs.getType());
+  SmallVector<int64_t> shape(type.getShape());
   SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim < outer; ++dim)
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
     groups.push_back({dim});
-  groups.push_back({outer, outer + 1});
-  shape.back() = height;
+  groups.back().push_back(type.getRank());
+  shape.back() /= pitch;
   shape.push_back(pitch);
-  return tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), run, groups);
+  Value rows = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(shape, type.getElementType()), runs,
+                                             groups);
+  if (columns == pitch)
+    return rows;
+  SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)), sizes,
+      strides(shape.size(), builder.getIndexAttr(1));
+  shape.back() = columns;
+  for (int64_t extent : shape)
+    sizes.push_back(builder.getIndexAttr(extent));
+  return tensor::ExtractSliceOp::create(builder, loc, rows, offsets, sizes, strides);
 }
 
 /// The operand taken apart, the rows of each plane in one dimension.
@@ -561,17 +577,6 @@ static SmallVector<Value> piecesOf(OpBuilder &builder, Location loc, const Struc
   return pieces;
 }
 
-/// The first `columns` of the innermost dimension: without taps to step over, the result has as many as it reads.
-static Value takeColumns(OpBuilder &builder, Location loc, Value data, int64_t columns) {
-  auto type = cast<RankedTensorType>(data.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)), sizes,
-      strides(type.getRank(), builder.getIndexAttr(1));
-  for (int64_t extent : type.getShape())
-    sizes.push_back(builder.getIndexAttr(extent));
-  sizes.back() = builder.getIndexAttr(columns);
-  return tensor::ExtractSliceOp::create(builder, loc, data, offsets, sizes, strides);
-}
-
 /// The type of `value` with `size` elements in dimension `dim`.
 static RankedTensorType resized(Value value, int64_t dim, int64_t size) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -591,8 +596,11 @@ static Value foldStrip(linalg::GenericOp op, const Structure &structure, const T
   unsigned weight = 1 - taps.data;
   SmallVector<Value> pieces = piecesOf(builder, loc, structure, taps, fold, padding, planes, strip);
   Value data = tensor::ConcatOp::create(builder, loc, taps.channel, pieces);
-  if (fold.planes && columnSteps(structure, taps, fold) == 1)
-    data = takeColumns(builder, loc, data, structure.extents[taps.columns->iterator]);
+  if (fold.planes) {
+    int64_t pitch = planesFor(structure, taps, fold).second.extent();
+    bool steps = columnSteps(structure, taps, fold) > 1;
+    data = runsToRows(builder, loc, data, pitch, steps ? pitch : structure.extents[taps.columns->iterator]);
+  }
 
   // The tap iterator is gone; those behind it move up.
   MLIRContext *context = op.getContext();

@@ -271,12 +271,92 @@ Laid LayoutEmitter::read(Value value, const Layout &layout) {
 
 void LayoutEmitter::convert(Value value, const Layout &from, const Layout &to) {
   assert(from != to && "nothing to convert: the value was never made");
-  Layout source = plan.waypoint(value, to).value_or(from);
+  std::optional<Layout> middle = plan.waypoint(value, to);
+  if (plan.turnsByBlocks(value, to) && !plan.form(value, *middle))
+    return convertByBlocks(value, *middle, to);
+  Layout source = middle.value_or(from);
   if (to.isHbm() && source.isOneLane() && !llvm::is_contained(typeOf(value).getShape(), 1))
     return storeLane(value, read(value, source));
   Laid region = read(value, source);
   FormStorage &target = allocate(value, to);
   moveBlocks(value.getLoc(), region, target);
+}
+
+/// Narrows `region` to `extent` elements from `begin` on of a logical dimension that no partitions are on.
+static void narrow(SmallVectorImpl<PhysicalDim> &dims, SmallVectorImpl<int64_t> &offsets, int64_t logical, int64_t begin,
+                   int64_t extent) {
+  for (auto [dim, offset] : llvm::zip_equal(dims, offsets))
+    if (dim.logical == logical) {
+      dim.extent = extent;
+      offset += begin;
+    }
+}
+
+/// Storage for a tensor of logical `shape` in `layout` that no form stands for.
+FormStorage LayoutEmitter::temporary(Location loc, ArrayRef<int64_t> shape, Type element, const Layout &layout) {
+  FormStorage storage;
+  storage.dims = physicalDims(shape, layout);
+  storage.offsets.assign(storage.dims.size(), 0);
+  storage.version() = makeEmpty(loc, extentsOf(storage.dims), element, Residence::Sbuf);
+  return storage;
+}
+
+/// `split` with `count` of its chunks as one, if what every such block has is split like the whole.
+static PartitionSplit grouped(const PartitionSplit &split, int64_t count) {
+  PartitionSplit blocks = {split.extent, split.lanes * count, (split.chunks + count - 1) / count};
+  auto isSplitAlike = [&](int64_t extent) {
+    return extent <= split.lanes || splitOverPartitions(extent).lanes == split.lanes;
+  };
+  bool alike = (blocks.chunks == 1 || isSplitAlike(blocks.lanes)) && isSplitAlike(blocks.lastLanes());
+  return alike || blocks.chunks == 1 ? blocks : split;
+}
+
+/// Chunks of rows that are turned together on their way to HBM: their columns are runs of 2 KiB there in bf16, which a
+/// DMA moves at more than twice the rate of a single chunk's.
+static constexpr int64_t kRowsOnTheWay = 8;
+
+void LayoutEmitter::convertByBlocks(Value value, const Layout &middle, const Layout &to) {
+  RankedTensorType type = typeOf(value);
+  Laid source = read(value, Layout::hbm());
+  FormStorage &target = allocate(value, to);
+  PartitionSplit rows = partitionSplit(type.getShape(), middle), columns = partitionSplit(type.getShape(), to);
+  int64_t room = LayoutPlan::kBlockBytes / LayoutPlan::blockBytes(value, middle, to), lanes = rows.lanes;
+  if (ir::spaceOf(typeOf(target.version())) == isa::Space::HBM)
+    rows = grouped(rows, std::min({rows.chunks, kRowsOnTheWay, room}));
+  room /= (rows.lanes + lanes - 1) / lanes;
+  columns = grouped(columns, std::clamp<int64_t>(room, 1, columns.chunks));
+  for (int64_t row = 0; row < rows.chunks; ++row)
+    for (int64_t column = 0; column < columns.chunks; ++column)
+      convertBlock(value, source, target, middle, to, {row, rows}, {column, columns});
+}
+
+void LayoutEmitter::convertBlock(Value value, const Laid &source, FormStorage &target, const Layout &middle,
+                                 const Layout &to, const ChunkOf &row, const ChunkOf &column) {
+  Location loc = value.getLoc();
+  Type element = typeOf(value).getElementType();
+  SmallVector<int64_t> shape(typeOf(value).getShape());
+  shape[middle.dim] = row.lanes();
+  shape[to.dim] = column.lanes();
+  Laid part = source;
+  narrow(part.dims, part.offsets, middle.dim, row.begin(), row.lanes());
+  narrow(part.dims, part.offsets, to.dim, column.begin(), column.lanes());
+  FormStorage loaded = temporary(loc, shape, element, middle);
+  moveBlocks(loc, part, loaded);
+
+  FormStorage piece;
+  piece.dims = target.dims;
+  piece.offsets = target.offsets;
+  piece.whole = &target;
+  narrow(piece.dims, piece.offsets, middle.dim, row.begin(), row.lanes());
+  for (auto [dim, offset] : llvm::zip_equal(piece.dims, piece.offsets))
+    if (dim.role == Role::Chunk)
+      offset += column.begin() / piece.dims[0].extent;
+  if (ir::spaceOf(typeOf(target.version())) != isa::Space::HBM)
+    return moveBlocks(loc, loaded.region(), piece);
+  // A DMA would store single elements: PE turns the block on chip first.
+  FormStorage turned = temporary(loc, shape, element, to);
+  moveBlocks(loc, loaded.region(), turned);
+  copyChunks(loc, turned.region(), piece, partitionSplit(shape, to));
 }
 
 /// The reassociation that adds a dimension of one element in front.
@@ -306,8 +386,10 @@ void LayoutEmitter::storeLane(Value value, const Laid &source) {
   target.version() = linalg::CopyOp::create(builder, loc, flat, target.version()).getResult(0);
 }
 
-/// One transfer per chunk lets the first consumer start early; past this many, they cost more than they hide.
+/// One transfer per chunk lets the first consumer start early; past this many, they cost more than they hide, unless each
+/// moves for longer than the issue of the next one takes.
 static constexpr int64_t kMaxTransfersPerMove = 16;
+static constexpr int64_t kLongTransferBytes = 1 << 20;
 
 namespace {
 /// Chunks of a split dimension that move as one, `lanes` of each; they begin at element `first` of the dimension.
@@ -409,7 +491,12 @@ void LayoutEmitter::moveBlocks(Location loc, const Laid &source, FormStorage &ta
   };
   PartitionSide from = sideOf(source.dims), to = sideOf(target.dims);
   bool lane = isOneLane(source.dims) || isOneLane(target.dims);
-  bool together = from.split.chunks * to.split.chunks > kMaxTransfersPerMove;
+  int64_t transfers = from.split.chunks * to.split.chunks;
+  int64_t bytes = storedBytes(typeOf(source.tensor).getElementType());
+  for (const PhysicalDim &dim : source.dims)
+    bytes *= dim.role == Role::Free ? dim.extent : 1;
+  bytes *= from.split.extent;
+  bool together = transfers > kMaxTransfersPerMove && bytes / transfers < kLongTransferBytes;
 
   for (const ChunkRun &fromRun : from.runs(together))
     for (const ChunkRun &toRun : to.runs(together)) {
@@ -446,6 +533,15 @@ void LayoutEmitter::moveBlocks(Location loc, const Laid &source, FormStorage &ta
         moved = tensor::CollapseShapeOp::create(builder, loc, typeOf(whole), moved, *groups);
       insert(loc, moved, target, written.windows);
     }
+}
+
+void LayoutEmitter::copyChunks(Location loc, const Laid &source, FormStorage &target, const PartitionSplit &split) {
+  for (const ChunkRun &run : PartitionSide{source.dims[0].logical, split}.runs(/*together=*/true)) {
+    auto runOf = [&](int64_t logical) { return logical == source.dims[0].logical ? &run : nullptr; };
+    Block read = blockOf(source.dims, runOf, /*lane=*/false), written = blockOf(target.dims, runOf, /*lane=*/false);
+    Value part = extract(loc, source, read.windows), destination = extract(loc, target.region(), written.windows);
+    insert(loc, linalg::CopyOp::create(builder, loc, part, destination).getResult(0), target, written.windows);
+  }
 }
 
 } // namespace trn

@@ -88,6 +88,18 @@ private:
   FormStorage &allocatePiece(mlir::Value value, const LayoutPlan::Piece &piece, const Layout &layout);
   void fillBorder(mlir::Location loc, FormStorage &storage, const Halo &halo, const Layout &layout);
   void convert(mlir::Value value, const Layout &from, const Layout &to);
+  /// One chunk of a split dimension, its lanes, and where they begin.
+  struct ChunkOf {
+    int64_t index;
+    PartitionSplit split;
+    int64_t begin() const { return index * split.lanes; }
+    int64_t lanes() const { return index + 1 == split.chunks ? split.lastLanes() : split.lanes; }
+  };
+  FormStorage temporary(mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type element, const Layout &layout);
+  /// Moves `value` from HBM to `to` on the way of `middle`, block by block (LayoutPlan::turnsByBlocks).
+  void convertByBlocks(mlir::Value value, const Layout &middle, const Layout &to);
+  void convertBlock(mlir::Value value, const Laid &source, FormStorage &target, const Layout &middle, const Layout &to,
+                    const ChunkOf &row, const ChunkOf &column);
   struct GlobalContents {
     bool isInput;
     llvm::StringRef ioName;
@@ -102,6 +114,8 @@ private:
   void storeLane(mlir::Value value, const Laid &source);
   /// Moves a tensor between two of its layouts: as many chunks at once as one operation can say and the way allows.
   void moveBlocks(mlir::Location loc, const Laid &source, FormStorage &target);
+  /// Copies a region into another one of the same layout, whose partitions are split like `split`.
+  void copyChunks(mlir::Location loc, const Laid &source, FormStorage &target, const PartitionSplit &split);
 
   mlir::ModuleOp module;
   std::map<Key, Laid> bound;

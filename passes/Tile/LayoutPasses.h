@@ -17,7 +17,7 @@ namespace trn {
 
 /// The shares of SBUF that whole tensors may take, in percent: the first one is tried first, the others one after the
 /// other when the program has exceeded SBUF.
-inline constexpr unsigned kResidentPercents[] = {60, 45, 30, 15, 0};
+inline constexpr unsigned kResidentPercents[] = {60, 55, 50, 40, 30, 15, 0};
 
 /// The passes from stage `tensor` to stage `grouped` for `target`, in order.
 void addLayoutPasses(mlir::OpPassManager &manager, llvm::StringRef target = "trn2", bool printPlans = false,

@@ -46,6 +46,21 @@ std::optional<Layout> LayoutPlan::waypoint(Value value, const Layout &layout) co
   return costs.waypoint(type.getShape(), type.getElementType(), home(value), layout);
 }
 
+int64_t LayoutPlan::blockBytes(Value value, const Layout &middle, const Layout &layout) {
+  auto type = cast<RankedTensorType>(value.getType());
+  ArrayRef<int64_t> shape = type.getShape();
+  PartitionSplit columns = partitionSplit(shape, layout);
+  int64_t row = elementsPerLane(shape, middle) / partitionSplit(shape, middle).chunks;
+  return row / columns.extent * columns.lanes * storedBytes(type.getElementType());
+}
+
+bool LayoutPlan::turnsByBlocks(Value value, const Layout &layout) const {
+  if (!home(value).isHbm() || !layout.isOnChip())
+    return false;
+  std::optional<Layout> middle = waypoint(value, layout);
+  return middle && middle->isOnChip() && blockBytes(value, *middle, layout) <= kBlockBytes;
+}
+
 const TensorForm *LayoutPlan::form(Value value, const Layout &layout) const {
   for (const TensorForm &form : forms)
     if (form.value == value && form.layout == layout)
@@ -213,7 +228,7 @@ private:
         viewed[op->getResult(0)] = {op->getOperand(0), candidate.operands[0]};
       else
         for (Value result : op->getResults())
-          formOf(result, candidate.result, now);
+          formOf(result, candidate.result, now).emptiedInto = emptiedInto(result);
     }
     Operation *terminator = function.getBody().front().getTerminator();
     for (Value result : terminator->getOperands())
@@ -221,11 +236,24 @@ private:
         use(result, Layout::hbm(), position[terminator], terminator);
   }
 
+  /// The result of the map that takes the accumulator `value` out of PSUM: the only one that reads it, in its layout.
+  Value emptiedInto(Value value) const {
+    const LayoutCandidate *writer = plan.of(value.getDefiningOp());
+    if (!value.hasOneUse() || writer->form != LayoutCandidate::Form::Contraction)
+      return {};
+    Operation *user = *value.user_begin();
+    const LayoutCandidate *reader = plan.of(user);
+    bool empties = reader && reader->form == LayoutCandidate::Form::Map && reader->result == writer->result;
+    return empties ? user->getResult(0) : Value();
+  }
+
   void use(Value value, const Layout &layout, int64_t now, Operation *user) {
     if (auto found = viewed.find(value); found != viewed.end() && layout == plan.home(value))
       return use(found->second.first, found->second.second, now, user);
-    if (layout != plan.home(value))
-      use(value, plan.waypoint(value, layout).value_or(plan.home(value)), now, user);
+    if (layout != plan.home(value)) {
+      Layout home = plan.home(value);
+      use(value, plan.turnsByBlocks(value, layout) ? home : plan.waypoint(value, layout).value_or(home), now, user);
+    }
     formOf(value, layout, now).uses.push_back(now);
   }
 
@@ -331,7 +359,7 @@ private:
     double budget = plan.residentBytes = options.residentBytes;
     SmallVector<TensorForm *> order;
     for (TensorForm &form : plan.forms)
-      if (form.layout.isOnChip())
+      if (form.layout.isOnChip() && !(form.emptiedInto && isWhole(form.emptiedInto)))
         order.push_back(&form);
     // Forms are in order of their making already, but for halos.
     llvm::sort(order, [](TensorForm *a, TensorForm *b) {
@@ -356,6 +384,17 @@ private:
       }
       plan.peakBytesPerLane = std::max(plan.peakBytesPerLane, bytes);
     }
+    for (TensorForm &form : plan.forms)
+      if (form.emptiedInto && isWhole(form.emptiedInto)) {
+        const TensorForm *made = plan.form(form.emptiedInto, plan.home(form.emptiedInto));
+        form.spilled = made && made->spilled;
+      }
+  }
+
+  /// Whether `value` has storage of its own without a border: into a part of a tensor, PSUM is emptied by way of SBUF.
+  bool isWhole(Value value) const {
+    const TensorForm *made = plan.form(value, plan.home(value));
+    return made && made->halo.empty();
   }
 
   static int64_t nextUse(const TensorForm &form, int64_t now) {

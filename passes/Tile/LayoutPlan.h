@@ -32,6 +32,8 @@ struct TensorForm {
   /// Whether it lives in HBM although its shape is one for SBUF.
   bool spilled = false;
   int64_t bytesPerLane = 0;
+  /// An accumulator that a map takes out of PSUM: the map's result. It is never stored, and lies where that does.
+  mlir::Value emptiedInto;
   /// Positions in the function: of the operation that makes it and of those that read it.
   int64_t definition = 0;
   llvm::SmallVector<int64_t> uses;
@@ -46,6 +48,14 @@ public:
   Layout home(mlir::Value value) const;
   /// The layout that `value` passes through on its way from its home to `layout`, if it does.
   std::optional<Layout> waypoint(mlir::Value value, const Layout &layout) const;
+  /// Bytes per partition of a block that is turned on the way of `value` from HBM through `middle` to `layout`: the
+  /// elements of one chunk of partitions in each of the two.
+  static int64_t blockBytes(mlir::Value value, const Layout &middle, const Layout &layout);
+  /// At most this many bytes of blocks are turned at once.
+  static constexpr int64_t kBlockBytes = 16384;
+  /// Whether `value`, made in HBM, passes its waypoint to `layout` block by block: each is loaded, then turned by PE, and
+  /// no storage holds the tensor in the waypoint's layout.
+  bool turnsByBlocks(mlir::Value value, const Layout &layout) const;
   /// The form of `value` in `layout`, if anybody makes it.
   const TensorForm *form(mlir::Value value, const Layout &layout) const;
   llvm::ArrayRef<TensorForm> allForms() const { return forms; }
@@ -72,7 +82,7 @@ public:
 private:
   friend class LayoutPlanner;
   llvm::MapVector<mlir::Operation *, LayoutCandidate> choices;
-  llvm::SmallVector<TensorForm> forms;
+  llvm::SmallVector<TensorForm, 0> forms;
   llvm::DenseMap<mlir::Value, Piece> pieces;
 };
 

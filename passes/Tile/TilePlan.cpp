@@ -242,7 +242,7 @@ public:
   bool isStreamed(linalg::LinalgOp load) {
     Value loaded = load->getResult(0);
     return isLoad(load) && loaded.hasOneUse() && classify(*loaded.user_begin()) == StructuredKind::Contraction &&
-           freeBytes(cast<ShapedType>(loaded.getType())) > limits.streamBytes;
+           freeBytes(cast<ShapedType>(loaded.getType())) > 2 * limits.partBytes;
   }
 
 private:
@@ -447,10 +447,14 @@ private:
       }
       // Blocks whose columns are fewer than the shortest instruction share a bank, which is then emptied at once; longer
       // ones gain nothing, and what reads them can start sooner.
-      int64_t filled = 1;
-      for (unsigned column : columns)
+      int64_t filled = 1, columnsOfTile = 1;
+      for (unsigned column : columns) {
         filled *= opRanges[column];
-      room = filled < limits.shortestColumns ? std::min(room, blocksOfTile(op)) : 1;
+        columnsOfTile *= tiles[loops[column]];
+      }
+      room = filled < limits.shortestColumns ? std::min(room, blocksOfTile(op))
+             : columnsOfTile * bytes == limits.psumBankBytes ? banksOfTile(op)
+                                                              : 1;
       for (unsigned block : llvm::reverse(blocks)) {
         if (alternating.contains(block))
           continue;
@@ -490,6 +494,18 @@ private:
       alternating.insert(block);
     }
     return alternating;
+  }
+
+  /// Banks that a tile of `op` takes, one for each block. When both operands are loaded per tile, what one of them costs
+  /// is shared by the blocks of a tile: half of the banks, so that the next tile has the others.
+  int64_t banksOfTile(linalg::LinalgOp op) const {
+    auto roles = contractionRoles(op);
+    bool streams = roles && llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+                     Operation *load = operand->get().getDefiningOp();
+                     return load && isLoad(load) &&
+                            freeBytes(cast<ShapedType>(operand->get().getType())) > limits.streamedBytes;
+                   });
+    return streams ? limits.psumBanks / 2 : 1;
   }
 
   /// Blocks of `op` that a tile may have: what PE holds for them is on chip already, or a load that is small for all.

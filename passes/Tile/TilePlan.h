@@ -30,10 +30,11 @@ struct TilePlan {
 /// Limits that the plan obeys: those of the device, and ours with their reasons.
 struct TileLimits {
   explicit TileLimits(const isa::DeviceInfo &device)
-      : psumBankBytes(device.psumBankBytes), matmulColumns(device.matmulMovingMax),
-        shortestColumns(device.minInterval) {}
+      : psumBankBytes(device.psumBankBytes), psumBanks(device.psumBanks), matmulColumns(device.matmulMovingMax),
+        shortestColumns(device.minInterval), streamedBytes(device.sbufBytesUsable / 2) {}
 
   int64_t psumBankBytes;             // one accumulation group per partition
+  int64_t psumBanks;
   int64_t matmulColumns;             // moving free size
   int64_t shortestColumns;           // an instruction takes as long as one of this many elements per partition
   int64_t mapElements = 2048;       // per partition and instruction of a fused chain: bounds its temporaries to 8 KiB
@@ -42,9 +43,12 @@ struct TileLimits {
   int64_t rowElements = 128;        // shortest row of a reduction that is worth instructions of its own
   int64_t residentLoadBytes = 16384; // per partition: a load below this is done once, before the loops
   int64_t residentStoreBytes = 65536; // per partition: a tensor above this is stored by tiles, however short their rows
+  int64_t streamedBytes;             // per partition: an operand above this is never on chip as a whole
   int64_t efficientRowBytes = 2048; // per partition: DMA rows shorter than this waste bandwidth
   int64_t streamBytes = 65536;      // per partition: loads and temporaries of one step of a row nest, a third of SBUF, so
                                     // that the next step's load fits beside it; above, reductions run in parts
+  int64_t partBytes = 16384;        // per partition: what a contraction loads at once, part by part, when that is less than
+                                    // half of all: the next parts have room beside it, and so has an operand that stays
   int64_t instructionElements = 32768; // per partition: counts of access patterns have 16 bits (A2)
 };
 

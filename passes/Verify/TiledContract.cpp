@@ -74,6 +74,12 @@ private:
            llvm::isa_and_nonnull<arith::ArithDialect, affine::AffineDialect>(op->getDialect());
   }
 
+  /// Whether each step of dimension 1 is one bank, and half of the banks hold them all.
+  static bool isWholeBanks(TensorType tensor, const isa::DeviceInfo &device) {
+    return tensor.getRank() > 2 && tensor.getDimSize(1) <= device.psumBanks / 2 &&
+           freeBytes(tensor) == tensor.getDimSize(1) * device.psumBankBytes;
+  }
+
   void verifyType(Operation *op, Type type) {
     auto tensor = dyn_cast<TensorType>(type);
     if (!tensor)
@@ -88,9 +94,10 @@ private:
     const isa::DeviceInfo &device = isa::widestDevice();
     if (tensor.getRank() == 0 || tensor.getDimSize(0) < 1 || tensor.getDimSize(0) > device.partitions)
       breach(op, "L2") << "expected 1 to " << device.partitions << " partitions in dimension 0, but got " << type;
-    else if (*space == isa::Space::PSUM && freeBytes(tensor) > device.psumBankBytes)
-      breach(op, "L4") << "expected at most " << device.psumBankBytes
-                       << " bytes per partition, one bank of PSUM, but got " << freeBytes(tensor) << " of " << type;
+    else if (*space == isa::Space::PSUM && freeBytes(tensor) > device.psumBankBytes && !isWholeBanks(tensor, device))
+      breach(op, "L4") << "expected at most " << device.psumBankBytes << " bytes per partition, one bank of PSUM, or one of "
+                       << "up to " << device.psumBanks / 2 << " banks for each step of dimension 1, but got "
+                       << freeBytes(tensor) << " of " << type;
   }
 
   void verifyLoop(scf::ForOp loop) {

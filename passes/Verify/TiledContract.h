@@ -14,7 +14,7 @@ namespace trn {
 ///   L2  every tensor of a group has a space and a static shape; on chip 1 to 128 partitions come first
 ///   L3  a group holds structured operations, slices, reshapes, empty tensors, index arithmetic and loops only; loops
 ///       have constant bounds and a positive step
-///   L4  what the PE computes lies in PSUM, and a tensor in PSUM fits into one bank
+///   L4  what the PE computes lies in PSUM, and a tensor in PSUM fits into one bank, or takes one for each block
 ///   L5  an empty tensor, filled or not, is the destination of one operation at most
 mlir::LogicalResult verifyTiled(mlir::ModuleOp module);
 

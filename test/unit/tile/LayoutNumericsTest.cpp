@@ -17,6 +17,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
+#include <tuple>
 
 using namespace mlir;
 
@@ -27,7 +28,8 @@ struct Case {
 };
 void PrintTo(const Case &test, std::ostream *os) { *os << test.name; }
 
-class LayoutNumerics : public testing::TestWithParam<Case> {
+/// A case, and the percent of SBUF that whole tensors may take: with none, all of them are kept in HBM.
+class LayoutNumerics : public testing::TestWithParam<std::tuple<Case, unsigned>> {
 protected:
   LayoutNumerics() {
     DialectRegistry registry;
@@ -76,7 +78,7 @@ protected:
 };
 
 TEST_P(LayoutNumerics, GroupedComputesWhatTensorComputes) {
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(GetParam().text, &context);
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(std::get<0>(GetParam()).text, &context);
   ASSERT_TRUE(module);
   randomizeWeights(*module);
   auto main = module->lookupSymbol<func::FuncOp>("main");
@@ -87,7 +89,7 @@ TEST_P(LayoutNumerics, GroupedComputesWhatTensorComputes) {
   ASSERT_TRUE(succeeded(expected));
 
   PassManager manager(&context);
-  trn::addLayoutPasses(manager);
+  trn::addLayoutPasses(manager, "trn2", /*printPlans=*/false, std::get<1>(GetParam()));
   ASSERT_TRUE(succeeded(manager.run(*module)));
   EXPECT_TRUE(succeeded(trn::verifyGrouped(*module)));
   FailureOr<SmallVector<trn::Tensor>> actual = trn::evaluate(module->lookupSymbol<func::FuncOp>("main"), arguments);
@@ -261,6 +263,70 @@ func.func @main(%x: tensor<1x2x129x400xf32>) -> tensor<1x16x32x200xf32> {
     ins(%r, %ew : tensor<1x16x65x200xf32>, tensor<3xf32>) outs(%fp : tensor<1x16x32x200xf32>) {
     ^bb0(%b_a: f32, %b_w: f32, %b_o: f32): %b_q = arith.maximumf %b_o, %b_a : f32 linalg.yield %b_q : f32 } -> tensor<1x16x32x200xf32>
   return %m : tensor<1x16x32x200xf32>
+})"},
+
+    // An input turned by PE, chunk by chunk; its 3 chunks of rows are one operation.
+    {"ProductOfInput", R"(
+#a = affine_map<(i,j,k) -> (i,k)>
+#b = affine_map<(i,j,k) -> (k,j)>
+#c = affine_map<(i,j,k) -> (i,j)>
+func.func @main(%a: tensor<384x256xf32>) -> tensor<384x192xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<256x192xf32>
+  %e = tensor.empty() : tensor<384x192xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<384x192xf32>) -> tensor<384x192xf32>
+  %r = linalg.generic {indexing_maps = [#a,#b,#c], iterator_types = ["parallel","parallel","reduction"]}
+    ins(%a, %w : tensor<384x256xf32>, tensor<256x192xf32>) outs(%f : tensor<384x192xf32>) { )" MULTIPLY_ADD
+                R"( } -> tensor<384x192xf32>
+  return %r : tensor<384x192xf32>
+})"},
+
+    // The same with rows that do not divide: 197 are 99 and 98, one operation each.
+    {"ProductOfUnevenInput", R"(
+#a = affine_map<(i,j,k) -> (i,k)>
+#b = affine_map<(i,j,k) -> (k,j)>
+#c = affine_map<(i,j,k) -> (i,j)>
+func.func @main(%a: tensor<197x256xf32>) -> tensor<197x192xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<256x192xf32>
+  %e = tensor.empty() : tensor<197x192xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<197x192xf32>) -> tensor<197x192xf32>
+  %r = linalg.generic {indexing_maps = [#a,#b,#c], iterator_types = ["parallel","parallel","reduction"]}
+    ins(%a, %w : tensor<197x256xf32>, tensor<256x192xf32>) outs(%f : tensor<197x192xf32>) { )" MULTIPLY_ADD
+                R"( } -> tensor<197x192xf32>
+  return %r : tensor<197x192xf32>
+})"},
+
+    // Rows of 32,768 bytes, turned in blocks of several chunks of columns, on the way to HBM of several chunks of rows.
+    {"ProductOfLongInput", R"(
+#a = affine_map<(i,j,k) -> (i,k)>
+#b = affine_map<(i,j,k) -> (k,j)>
+#c = affine_map<(i,j,k) -> (i,j)>
+func.func @main(%a: tensor<256x8192xf32>) -> tensor<256x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<8192x16xf32>
+  %e = tensor.empty() : tensor<256x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x16xf32>) -> tensor<256x16xf32>
+  %r = linalg.generic {indexing_maps = [#a,#b,#c], iterator_types = ["parallel","parallel","reduction"]}
+    ins(%a, %w : tensor<256x8192xf32>, tensor<8192x16xf32>) outs(%f : tensor<256x16xf32>) { )" MULTIPLY_ADD
+                R"( } -> tensor<256x16xf32>
+  return %r : tensor<256x16xf32>
+})"},
+
+    // Rows of 18,440 bytes, turned in blocks of one chunk of columns, of which the last is shorter.
+    {"ProductOfWideInput", R"(
+#a = affine_map<(i,j,k) -> (i,k)>
+#b = affine_map<(i,j,k) -> (k,j)>
+#c = affine_map<(i,j,k) -> (i,j)>
+func.func @main(%a: tensor<160x4610xf32>) -> tensor<160x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<0.5> : tensor<4610x48xf32>
+  %e = tensor.empty() : tensor<160x48xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<160x48xf32>) -> tensor<160x48xf32>
+  %r = linalg.generic {indexing_maps = [#a,#b,#c], iterator_types = ["parallel","parallel","reduction"]}
+    ins(%a, %w : tensor<160x4610xf32>, tensor<4610x48xf32>) outs(%f : tensor<160x48xf32>) { )" MULTIPLY_ADD
+                R"( } -> tensor<160x48xf32>
+  return %r : tensor<160x48xf32>
 })"},
 
     // One channel.
@@ -546,6 +612,9 @@ func.func @main(%x: tensor<131x6xf32>) -> (tensor<131x6xf32>, tensor<131x6xf32>,
 })"},
 };
 
-INSTANTIATE_TEST_SUITE_P(Cases, LayoutNumerics, testing::ValuesIn(kCases),
-                         [](const testing::TestParamInfo<Case> &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Cases, LayoutNumerics,
+                         testing::Combine(testing::ValuesIn(kCases), testing::Values(trn::kResidentPercents[0], 0u)),
+                         [](const testing::TestParamInfo<std::tuple<Case, unsigned>> &info) {
+                           return std::string(std::get<0>(info.param).name) + (std::get<1>(info.param) ? "" : "InHbm");
+                         });
 } // namespace
