@@ -8,13 +8,16 @@
 // up to its own; the profile then carries it there too. So whatever has been admitted, the oldest unfinished
 // instruction always fits.
 //
+// Loads wait in the order in which they are first needed, those of weights and inputs from the start, those of what the
+// program has stored from when it is there. None overtakes another: memory that a late need takes early would be missing
+// for what is needed before it.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/Schedule/Analysis/SchedulePlan.h"
 #include "passes/Schedule/Analysis/DemandProfile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include <algorithm>
-#include <deque>
 #include <numeric>
 #include <queue>
 #include <set>
@@ -81,7 +84,7 @@ private:
   void findLifetimes();
   bool checkCapacity(CapacityProblem &problem);
   bool isOnChip(uint32_t buffer) const { return program.buffers[buffer].space != isa::Space::HBM; }
-  bool isPrefetch(uint32_t node) const;
+  bool isLoad(uint32_t node) const;
 
   void simulate();
   void process(const Event &event);
@@ -124,8 +127,8 @@ private:
   uint64_t state = 1;
   /// The state in which an engine found nothing to issue.
   uint64_t emptyAt[isa::kNumEngines] = {};
-  /// Loads of weights and inputs, in the order of first need, per issuing queue.
-  std::deque<uint32_t> prefetches[isa::kNumEngines];
+  /// Positions of loads whose data is there, the first needed first, per issuing queue.
+  std::set<uint32_t> loads[isa::kNumEngines];
   std::priority_queue<Event, std::vector<Event>, std::greater<Event>> events;
   Ticks freeAt[isa::kNumEngines] = {};
   /// When each DMA engine has moved what was issued so far.
@@ -210,18 +213,21 @@ bool ListScheduler::checkCapacity(CapacityProblem &problem) {
          check(isa::Space::PSUM, bankDemand, resources.psumBanks);
 }
 
-bool ListScheduler::isPrefetch(uint32_t node) const {
-  if (!program.instructions[node].isDma || !graph.of(node).empty())
-    return false;
-  return llvm::all_of(program.accessesOf(node), [&](const FlatAccess &access) {
-    return access.writes ? isOnChip(access.buffer) : program.buffers[access.buffer].external;
+/// Whether a transfer brings data from HBM on chip.
+bool ListScheduler::isLoad(uint32_t node) const {
+  return program.instructions[node].isDma && llvm::all_of(program.accessesOf(node), [&](const FlatAccess &access) {
+    return access.writes == isOnChip(access.buffer);
   });
 }
 
 void ListScheduler::makeReady(uint32_t node) {
+  ++state;
+  if (isLoad(node)) {
+    loads[static_cast<unsigned>(program.instructions[node].choices.front().engine)].insert(positionOf[node]);
+    return;
+  }
   for (const EngineChoice &choice : program.instructions[node].choices)
     ready[static_cast<unsigned>(choice.engine)].insert(positionOf[node]);
-  ++state;
 }
 
 /// Whether `amount` more fits under the budget at every position from the frontier to `lastStart`.
@@ -305,12 +311,14 @@ bool ListScheduler::dispatch(isa::Engine engine) {
   if (freeAt[e] > now)
     return false;
   uint32_t node = pickReady(engine);
-  if (node == kNone && !prefetches[e].empty()) {
-    uint32_t head = prefetches[e].front();
-    uint64_t limit = static_cast<uint64_t>(options.sbufBudget * (1.0 - options.computeReserve));
+  if (node == kNone && !loads[e].empty()) {
+    uint32_t head = nodeAt[*loads[e].begin()];
+    // What the program has stored is needed soon: its loads are part of the computation that the reserve is for.
+    double reserve = graph.of(head).empty() ? options.computeReserve : 0;
+    uint64_t limit = static_cast<uint64_t>(options.sbufBudget * (1.0 - reserve));
     if (!wouldQueue(head, engine) && admits(head, limit)) {
       node = head;
-      prefetches[e].pop_front();
+      loads[e].erase(loads[e].begin());
       plan.earlyLoads += positionOf[node] > frontier;
     }
   }
@@ -449,9 +457,7 @@ void ListScheduler::simulate() {
   for (uint32_t position = 0; position < size; ++position) {
     uint32_t node = nodeAt[position];
     predecessorsLeft[node] = graph.of(node).size();
-    if (isPrefetch(node))
-      prefetches[static_cast<unsigned>(program.instructions[node].choices.front().engine)].push_back(node);
-    else if (predecessorsLeft[node] == 0)
+    if (predecessorsLeft[node] == 0)
       makeReady(node);
   }
   events.push({0, EventKind::EngineFree, 0});

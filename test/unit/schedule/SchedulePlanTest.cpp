@@ -205,4 +205,34 @@ TEST(SchedulePlan, AnUrgentLoadDoesNotQueueBehindEarlyOnes) {
   EXPECT_LE(plan.makespan, 51 * kEarly + 200000);
 }
 
+TEST(SchedulePlan, WhatIsStoredIsLoadedWhenItIsNeeded) {
+  // A panel that has been stored is needed again after many tiles. Loaded as soon as it is there, it would leave no room
+  // to load a tile while the one before it is in use.
+  ProgramBuilder builder;
+  constexpr uint64_t kTile = 1000, kPanel = 5000, kBudget = kPanel + 2 * kTile + 500;
+  constexpr Ticks kTime = 200000;
+  uint32_t weights = builder.buffer(isa::Space::HBM, 1 << 20, true), scratch = builder.buffer(isa::Space::HBM, kPanel);
+  uint32_t made = builder.buffer(isa::Space::SBUF, 64), sum = builder.buffer(isa::Space::SBUF, 64);
+  builder.compute(isa::Engine::DVE, 100, 100, {}, {made});
+  builder.dma(1000, {made}, {scratch});
+  for (unsigned i = 0; i < 20; ++i) {
+    uint32_t tile = builder.buffer(isa::Space::SBUF, kTile), other = builder.buffer(isa::Space::SBUF, kTile);
+    builder.dma(kTime / 2, {weights}, {tile});
+    builder.dma(kTime / 2, {weights}, {other});
+    builder.compute(isa::Engine::DVE, kTime, kTime, {tile}, {sum}, true);
+    builder.compute(isa::Engine::DVE, kTime, kTime, {other}, {sum}, true);
+  }
+  uint32_t panel = builder.buffer(isa::Space::SBUF, kPanel);
+  uint32_t load = builder.dma(kTime, {scratch}, {panel});
+  builder.compute(isa::Engine::DVE, 100, 100, {panel}, {sum}, true);
+  DependenceGraph graph = computeDependences(builder.program);
+  SchedulePlan plan;
+  CapacityProblem problem;
+  ASSERT_TRUE(computeSchedule(builder.program, graph, test::testResources(), {kBudget, 0.0}, plan, problem));
+  expectValid(builder.program, graph, test::testResources(), kBudget, plan);
+  // Behind the loads of all tiles, and while the last of them are computed.
+  EXPECT_GE(plan.instructions[load].issue, 35 * kTime);
+  EXPECT_LE(plan.makespan, 43 * kTime);
+}
+
 } // namespace
