@@ -22,6 +22,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
@@ -39,7 +40,8 @@ static std::string autoCastName(AutoCast cast) {
 static std::string autoCastTypeName(AutoCastType type) { return type == AutoCastType::FP16 ? "fp16" : "bf16"; }
 
 /// Appends the passes that lead from the stage before `stage` to `stage`.
-static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions &options, unsigned residentPercent) {
+static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions &options,
+                      const Residency &residency) {
   switch (stage) {
   case Stage::Imported:
   case Stage::Encoded:
@@ -49,7 +51,7 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
   case Stage::Tensor:
     return buildTensorPipeline(manager, {autoCastName(options.autoCast), autoCastTypeName(options.autoCastType)});
   case Stage::Grouped:
-    return addLayoutPasses(manager, options.target, options.printPlans, residentPercent);
+    return addLayoutPasses(manager, options.target, options.printPlans, residency);
   case Stage::Tiled:
     return buildTilePipeline(manager, options.target, options.printPlans);
   case Stage::Buffered:
@@ -263,7 +265,8 @@ void Compiler::adopt(OwningOpRef<ModuleOp> module, Stage stage) {
   module_ = std::move(module);
   stage_ = stage;
   beforeLayout_ = {};
-  residentAttempt_ = 0;
+  residency_ = {};
+  attempts_ = 0;
 }
 
 LogicalResult Compiler::advance(Stage stage) {
@@ -278,14 +281,25 @@ LogicalResult Compiler::advance(Stage stage) {
   return done;
 }
 
+/// Layouts that make room only at the nodes at which SBUF was exceeded; after them half of it goes everywhere, then all.
+static constexpr unsigned kCrowdedAttempts = 6;
+
 bool Compiler::keepLessInSbuf() {
-  constexpr unsigned kAttempts = std::size(kResidentPercents);
-  if (!beforeLayout_ || failure_ != Failure::Unsupported || !problems_.onlyExceedsSbuf() ||
-      residentAttempt_ + 1 == kAttempts)
+  if (!beforeLayout_ || failure_ != Failure::Unsupported || !problems_.onlyExceedsSbuf() || residency_.percent == 0)
     return false;
-  unsigned percent = kResidentPercents[++residentAttempt_];
-  problems_.retractErrors(options_.printPlans, "compiled again from stage 'tensor', with whole tensors in at most " +
-                                                   std::to_string(percent) + " % of SBUF");
+  std::vector<std::string> crowded;
+  for (const Problem &problem : problems_.problems())
+    if (problem.severity == Problem::Severity::Error)
+      crowded.insert(crowded.end(), problem.crowdedNodes.begin(), problem.crowdedNodes.end());
+  std::string change;
+  if (!crowded.empty() && ++attempts_ <= kCrowdedAttempts) {
+    change = "less room for whole tensors at '" + llvm::join(crowded, "', '") + "'";
+    residency_.crowdedNodes.insert(residency_.crowdedNodes.end(), crowded.begin(), crowded.end());
+  } else {
+    residency_.percent = residency_.percent == Residency().percent ? residency_.percent / 2 : 0;
+    change = "whole tensors in at most " + std::to_string(residency_.percent) + " % of SBUF";
+  }
+  problems_.retractErrors(options_.printPlans, "compiled again from stage 'tensor', with " + change);
   failure_ = Failure::None;
   module_ = std::move(beforeLayout_);
   stage_ = Stage::Tensor;
@@ -309,7 +323,7 @@ bool Compiler::runPasses(Stage stage) {
     return false;
   for (ModuleOp part : ir::partsOf(*module_))
     if (!run(part, [&](OpPassManager &manager) {
-          addPasses(stage, manager, options_, kResidentPercents[residentAttempt_]);
+          addPasses(stage, manager, options_, residency_);
         }))
       return false;
   return true;

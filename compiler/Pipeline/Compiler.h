@@ -9,6 +9,7 @@
 #include "compiler/Pipeline/CompileOptions.h"
 #include "compiler/Pipeline/Stages.h"
 #include "compiler/Support/Problems.h"
+#include "passes/Tile/LayoutPasses.h"
 #include "runtime/executable/Executable.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -42,7 +43,7 @@ public:
   /// Runs the stages behind the current one up to and including `stage` (at most `synced`; `encoded` is `encode`).
   /// After each stage its contract is checked and `observer`, when set, is called. Stops at the first stage with errors,
   /// but for a program that exceeds SBUF: the stages from `grouped` on are then run again with less room for whole
-  /// tensors, which stay in HBM instead, as often as there are kResidentPercents.
+  /// tensors, which stay in HBM instead: at the nodes at which it was exceeded, a bounded number of times, then anywhere.
   mlir::LogicalResult advance(Stage stage);
   /// Called after each stage that `advance` reaches, the current one excluded; again for each that is run again.
   std::function<void(Stage, mlir::ModuleOp)> observer;
@@ -81,7 +82,8 @@ private:
   Failure failure_ = Failure::None;
   /// The module at stage `tensor`, from when its layouts are chosen until its program is known to fit.
   mlir::OwningOpRef<mlir::ModuleOp> beforeLayout_;
-  unsigned residentAttempt_ = 0; ///< index of kResidentPercents
+  Residency residency_;
+  unsigned attempts_ = 0; ///< layouts whose program has exceeded SBUF
   std::string tensorIr_;     ///< the text of stage `tensor`, with options().embedIr
   bool handWritten_ = false; ///< the module came from a .mlir file: what is wrong with it is its author's
 };

@@ -1,5 +1,6 @@
 //===- Problems.cpp - what a user is told about an input ------------------===//
 #include "compiler/Support/Problems.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -112,19 +113,27 @@ NodeOrigin trn::originOf(Location location) {
 
 static constexpr llvm::StringLiteral kExceedsSbuf = "exceeds-sbuf";
 
-void trn::markExceedsSbuf(InFlightDiagnostic &diagnostic) {
+void trn::markExceedsSbuf(InFlightDiagnostic &diagnostic, llvm::ArrayRef<std::string> crowdedNodes) {
   Diagnostic *marked = diagnostic.getUnderlyingDiagnostic();
-  auto mark = StringAttr::get(marked->getLocation().getContext(), kExceedsSbuf);
-  marked->getMetadata().push_back(DiagnosticArgument(Attribute(mark)));
+  OpBuilder builder(marked->getLocation().getContext());
+  SmallVector<llvm::StringRef> nodes(crowdedNodes.begin(), crowdedNodes.end());
+  NamedAttribute mark = builder.getNamedAttr(kExceedsSbuf, builder.getStrArrayAttr(nodes));
+  marked->getMetadata().push_back(DiagnosticArgument(Attribute(builder.getDictionaryAttr(mark))));
 }
 
-static bool exceedsSbuf(Diagnostic &diagnostic) {
-  return llvm::any_of(diagnostic.getMetadata(), [](const DiagnosticArgument &mark) {
-    auto text = mark.getKind() == DiagnosticArgument::DiagnosticArgumentKind::Attribute
-                    ? dyn_cast<StringAttr>(mark.getAsAttribute())
-                    : StringAttr();
-    return text && text.getValue() == kExceedsSbuf;
-  });
+/// Reads what markExceedsSbuf has written.
+static void readExceedsSbuf(Diagnostic &diagnostic, Problem &problem) {
+  for (const DiagnosticArgument &argument : diagnostic.getMetadata()) {
+    if (argument.getKind() != DiagnosticArgument::DiagnosticArgumentKind::Attribute)
+      continue;
+    auto marks = dyn_cast<DictionaryAttr>(argument.getAsAttribute());
+    auto nodes = marks ? marks.getAs<ArrayAttr>(kExceedsSbuf) : ArrayAttr();
+    if (!nodes)
+      continue;
+    problem.exceedsSbuf = true;
+    for (auto node : nodes.getAsRange<StringAttr>())
+      problem.crowdedNodes.push_back(node.str());
+  }
 }
 
 static std::string plainLocation(Location location) {
@@ -150,7 +159,7 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, Diagnostics &prob
     problem.node = origin.node;
     problem.op = origin.op;
     problem.index = origin.index;
-    problem.exceedsSbuf = exceedsSbuf(diagnostic);
+    readExceedsSbuf(diagnostic, problem);
     problem.reason = (origin.node.empty() ? plainLocation(diagnostic.getLocation()) : "") + diagnostic.str();
     for (Diagnostic &note : diagnostic.getNotes()) {
       NodeOrigin at = originOf(note.getLocation());

@@ -27,7 +27,9 @@ struct Problem {
   int64_t opset = 0;  ///< the model's version of the operator's domain; 0 when it does not matter
   std::string reason, hint;
   std::vector<std::string> notes; ///< the other end of a conflict
-  bool exceedsSbuf = false;       ///< a program that keeps fewer whole tensors in SBUF may not have the problem
+  /// A program that keeps fewer whole tensors in SBUF may not have the problem; where: at these nodes, if they are known.
+  bool exceedsSbuf = false;
+  std::vector<std::string> crowdedNodes;
 
   /// `node 'Conv_12' (Conv, opset 17, #37): reason; hint`, notes on lines of their own.
   std::string str() const;
@@ -61,8 +63,9 @@ struct NodeOrigin {
 };
 NodeOrigin originOf(mlir::Location location);
 
-/// Marks `diagnostic` as one that a program with fewer whole tensors in SBUF may not have (Problem::exceedsSbuf).
-void markExceedsSbuf(mlir::InFlightDiagnostic &diagnostic);
+/// Marks `diagnostic` as one that a program with fewer whole tensors in SBUF may not have (Problem::exceedsSbuf), at
+/// `crowdedNodes`.
+void markExceedsSbuf(mlir::InFlightDiagnostic &diagnostic, llvm::ArrayRef<std::string> crowdedNodes);
 
 /// Adds the diagnostics of a context to `problems` while it lives; nothing is printed. Remarks are kept only when asked
 /// for.

@@ -52,6 +52,7 @@ struct SchedulePass : trn::impl::TrnScheduleBase<SchedulePass> {
 private:
   LogicalResult findSchedule(func::FuncOp entry, const FunctionProgram &read, const Resources &resources,
                              SchedulePlan &plan);
+  LogicalResult reportFragmentation(func::FuncOp entry, const FunctionProgram &read, ArrayRef<uint32_t> homeless);
   LogicalResult reportCapacity(const FunctionProgram &read, const CapacityProblem &problem);
   void apply(func::FuncOp entry, FunctionProgram &read, const SchedulePlan &plan);
   void insertTableLoad(OpBuilder &builder, Location loc, const TableLoad &load);
@@ -86,11 +87,7 @@ LogicalResult SchedulePass::findSchedule(func::FuncOp entry, const FunctionProgr
     if (!fits)
       break;
   }
-  InFlightDiagnostic error = emitError(entry.getLoc(), "the buffers of '")
-                             << entry.getSymName() << "' fit in memory, but " << allocation.failed.size()
-                             << " of them find no place because free memory is fragmented; keep a large tensor in HBM";
-  markExceedsSbuf(error);
-  return error;
+  return reportFragmentation(entry, read, allocation.failed);
 }
 
 /// The node of the first instruction that writes a buffer.
@@ -102,6 +99,24 @@ static std::string writerOf(const FunctionProgram &read, uint32_t buffer) {
   return "";
 }
 
+LogicalResult SchedulePass::reportFragmentation(func::FuncOp entry, const FunctionProgram &read,
+                                                ArrayRef<uint32_t> homeless) {
+  InFlightDiagnostic error = emitError(entry.getLoc(), "the buffers of '")
+                             << entry.getSymName() << "' fit in memory, but " << homeless.size()
+                             << " of them find no place because free memory is fragmented; keep a large tensor in HBM";
+  std::vector<std::string> nodes;
+  for (uint32_t buffer : homeless.take_front(kListedBuffers)) {
+    std::string writer = writerOf(read, buffer);
+    error.attachNote(read.buffers[buffer].getLoc())
+        << read.program.buffers[buffer].bytes << " bytes per partition: " << read.buffers[buffer].getType()
+        << ", written by node '" << writer << "'";
+    if (!writer.empty() && !llvm::is_contained(nodes, writer))
+      nodes.push_back(writer);
+  }
+  markExceedsSbuf(error, nodes);
+  return error;
+}
+
 LogicalResult SchedulePass::reportCapacity(const FunctionProgram &read, const CapacityProblem &problem) {
   ir::InstructionOpInterface at = read.operations[problem.instruction];
   bool sbuf = problem.space == isa::Space::SBUF;
@@ -110,8 +125,9 @@ LogicalResult SchedulePass::reportCapacity(const FunctionProgram &read, const Ca
                              << " alive at once, but " << problem.available
                              << " are available, even in program order; tile the largest of these buffers, or keep it "
                                 "in HBM";
+  std::string crowded = originOf(at->getLoc()).node;
   if (sbuf)
-    markExceedsSbuf(error);
+    markExceedsSbuf(error, crowded.empty() ? ArrayRef<std::string>() : ArrayRef<std::string>(crowded));
   std::vector<uint32_t> live = problem.live;
   llvm::sort(live, [&](uint32_t a, uint32_t b) {
     return std::make_pair(read.program.buffers[b].bytes, a) < std::make_pair(read.program.buffers[a].bytes, b);

@@ -547,7 +547,7 @@ struct ApplyLayoutPass : public impl::ApplyLayoutPassBase<ApplyLayoutPass> {
     const isa::DeviceInfo *device = findDevice(main, target);
     if (!device)
       return signalPassFailure();
-    const LayoutPlan &plan = getChildAnalysis<LayoutAnalysis>(main).planFor(*device, residentPercent);
+    const LayoutPlan &plan = getChildAnalysis<LayoutAnalysis>(main).planFor(*device, residentPercent, *crowdedNodes);
     if (plan.failed()) {
       for (auto &[op, reason] : plan.problems)
         op->emitError("expected an operation with a layout, but ") << reason;

@@ -24,7 +24,7 @@ struct ChooseLayoutPass : public impl::ChooseLayoutPassBase<ChooseLayoutPass> {
     const isa::DeviceInfo *device = findDevice(getOperation(), target);
     if (!device)
       return signalPassFailure();
-    const LayoutPlan &plan = getAnalysis<LayoutAnalysis>().planFor(*device, residentPercent);
+    const LayoutPlan &plan = getAnalysis<LayoutAnalysis>().planFor(*device, residentPercent, *crowdedNodes);
     for (auto &[op, reason] : plan.problems)
       op->emitError("expected an operation with a layout, but ") << reason;
     if (plan.failed())

@@ -9,15 +9,20 @@ using namespace mlir;
 namespace trn {
 
 void addLayoutPasses(OpPassManager &manager, StringRef target, bool printPlans,
-                     unsigned residentPercent) {
+                     const Residency &residency) {
   manager.addNestedPass<func::FuncOp>(createNormalizeStructurePass());
   manager.addNestedPass<func::FuncOp>(createFoldTapsPass({target.str()}));
   ChooseLayoutPassOptions layout;
   layout.target = target.str();
-  layout.residentPercent = residentPercent;
+  layout.residentPercent = residency.percent;
+  layout.crowdedNodes.assign(residency.crowdedNodes.begin(), residency.crowdedNodes.end());
   layout.printPlan = printPlans;
   manager.addNestedPass<func::FuncOp>(createChooseLayoutPass(layout));
-  manager.addPass(createApplyLayoutPass({target.str(), residentPercent}));
+  ApplyLayoutPassOptions apply;
+  apply.target = target.str();
+  apply.residentPercent = residency.percent;
+  apply.crowdedNodes.assign(residency.crowdedNodes.begin(), residency.crowdedNodes.end());
+  manager.addPass(createApplyLayoutPass(apply));
   manager.addPass(createFormGroupsPass({printPlans}));
   manager.addPass(createAccumulateAddendsPass({target.str()}));
 }

@@ -4,6 +4,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace mlir {
 class OpPassManager;
@@ -15,11 +17,13 @@ namespace trn {
 #define GEN_PASS_REGISTRATION
 #include "passes/Tile/LayoutPasses.h.inc"
 
-/// The shares of SBUF that whole tensors may take, in percent: the first one is tried first, the others one after the
-/// other when the program has exceeded SBUF.
-inline constexpr unsigned kResidentPercents[] = {60, 55, 50, 40, 30, 15, 0};
+/// What whole tensors may take of SBUF: a share of it, and less at nodes at which programs have exceeded it.
+struct Residency {
+  unsigned percent = 60;
+  std::vector<std::string> crowdedNodes;
+};
 
 /// The passes from stage `tensor` to stage `grouped` for `target`, in order.
 void addLayoutPasses(mlir::OpPassManager &manager, llvm::StringRef target = "trn2", bool printPlans = false,
-                     unsigned residentPercent = kResidentPercents[0]);
+                     const Residency &residency = {});
 } // namespace trn

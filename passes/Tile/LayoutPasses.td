@@ -11,7 +11,12 @@ include "passes/Target.td"
 def ResidentPercentOption : Option<
     "residentPercent", "resident-percent", "unsigned", "60",
     "Share of the smallest SBUF of all devices that whole tensors may take; default 60: the rest is for tiles of weights "
-    "and temporaries. Less when a program has exceeded SBUF.">;
+    "and temporaries">;
+
+def CrowdedNodesOption : ListOption<
+    "crowdedNodes", "crowded-nodes", "std::string",
+    "Nodes at which a program has exceeded SBUF: whole tensors may take 15 % of it less there for each time that a node is "
+    "named; default none">;
 
 def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncOp"> {
   let summary = "Bring the operations of stage tensor to the few forms that layouts are chosen for";
@@ -80,7 +85,7 @@ def ChooseLayoutPass : Pass<"tile-choose-layout", "mlir::func::FuncOp"> {
     *Not done*: loop tiles (tile-plan-schedule).
   }];
   let options = [
-    TargetOption<>, ResidentPercentOption,
+    TargetOption<>, ResidentPercentOption, CrowdedNodesOption,
     Option<"printPlan", "print-plan", "bool", /*default=*/"false", "print the plan to the error stream, for tests">
   ];
 }
@@ -107,7 +112,7 @@ def ApplyLayoutPass : Pass<"tile-apply-layout", "mlir::ModuleOp"> {
 
     *Not done*: groups.
   }];
-  let options = [TargetOption<>, ResidentPercentOption];
+  let options = [TargetOption<>, ResidentPercentOption, CrowdedNodesOption];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect",
                            "mlir::bufferization::BufferizationDialect", "mlir::memref::MemRefDialect", "::trn::ir::TrnDialect"];
 }

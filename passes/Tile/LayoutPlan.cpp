@@ -1,6 +1,7 @@
 //===- LayoutPlan.cpp - the layout of every tensor of a function -----------===//
 // Implements LayoutPlan.h: building and solving the choice problem, halos, residency, printing.
 #include "passes/Tile/LayoutPlan.h"
+#include "compiler/Support/Problems.h"
 #include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -16,11 +17,15 @@ namespace trn {
 
 /// The same on every device, a share of the smallest SBUF: temporaries do not shrink with it, so a plan that left them
 /// less than there would be refused where SBUF is larger.
-LayoutOptions::LayoutOptions(const isa::DeviceInfo &device, unsigned residentPercent) : costs(device) {
+LayoutOptions::LayoutOptions(const isa::DeviceInfo &device, unsigned residentPercent,
+                             ArrayRef<std::string> crowdedNodes)
+    : costs(device) {
   int64_t smallest = device.sbufBytesUsable;
   for (const isa::DeviceInfo *other : isa::allDevices())
     smallest = std::min(smallest, other->sbufBytesUsable);
   residentBytes = residentPercent / 100.0 * smallest;
+  for (const std::string &node : crowdedNodes)
+    crowdedBytes[node] += kCrowdedPercent / 100.0 * smallest;
 }
 
 SmallVector<int64_t> Halo::pad(ArrayRef<int64_t> shape) const {
@@ -126,6 +131,7 @@ private:
     int64_t index = 0;
     for (Operation &op : function.getBody().front()) {
       position[&op] = index++;
+      budgets.push_back(options.residentBytes - options.crowdedBytes.lookup(originOf(op.getLoc()).node));
       if (!takesPart(&op)) {
         if (op.getNumResults() > 1 && llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>))
           plan.problems.push_back({&op, "expected one result"});
@@ -356,7 +362,7 @@ private:
   /// Keeps in HBM what does not fit: at each operation, while the live bytes exceed the budget, the live form whose
   /// next use is farthest.
   void spill() {
-    double budget = plan.residentBytes = options.residentBytes;
+    plan.residentBytes = options.residentBytes;
     SmallVector<TensorForm *> order;
     for (TensorForm &form : plan.forms)
       if (form.layout.isOnChip() && !(form.emptiedInto && isWhole(form.emptiedInto)))
@@ -374,7 +380,7 @@ private:
       double bytes = 0;
       for (TensorForm *form : live)
         bytes += form->bytesPerLane;
-      while (bytes > budget && !live.empty()) {
+      while (bytes > budgets[now] && !live.empty()) {
         auto farthest = std::max_element(live.begin(), live.end(), [&](TensorForm *a, TensorForm *b) {
           return std::make_pair(nextUse(*a, now), a->bytesPerLane) < std::make_pair(nextUse(*b, now), b->bytesPerLane);
         });
@@ -407,6 +413,7 @@ private:
   LayoutPlan plan;
   llvm::MapVector<Operation *, SmallVector<LayoutCandidate>> candidates;
   llvm::DenseMap<Operation *, int64_t> position;
+  SmallVector<double> budgets; ///< by position
   llvm::DenseMap<Value, std::pair<Value, Layout>> viewed;
 };
 

@@ -11,7 +11,10 @@
 #include "passes/Tile/LayoutCandidates.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
 #include <memory>
+#include <tuple>
 
 namespace trn {
 
@@ -88,30 +91,35 @@ private:
 
 /// What the planner may use; constants of the device and the share of SBUF that whole tensors may take.
 struct LayoutOptions {
-  /// Whole tensors may take `residentPercent` of SBUF.
-  LayoutOptions(const isa::DeviceInfo &device, unsigned residentPercent);
+  /// Whole tensors may take `residentPercent` of SBUF, and kCrowdedPercent less of it at a node for each time that
+  /// `crowdedNodes` names it.
+  LayoutOptions(const isa::DeviceInfo &device, unsigned residentPercent, llvm::ArrayRef<std::string> crowdedNodes = {});
+  static constexpr unsigned kCrowdedPercent = 15;
   LayoutCosts costs;
   /// Bytes per partition for whole tensors; the rest is for weight tiles and temporaries of groups.
   double residentBytes;
+  /// How many bytes fewer than that at a node.
+  llvm::StringMap<double> crowdedBytes;
 };
 
 /// Plans the layouts of `function`, one block of stage tensor.
 LayoutPlan planLayouts(mlir::func::FuncOp function, const LayoutOptions &options);
 
-/// The cached analysis: a plan per device and share of SBUF that was asked for.
+/// The cached analysis: a plan per device, share of SBUF and crowded nodes that was asked for.
 class LayoutAnalysis {
 public:
   LayoutAnalysis(mlir::Operation *function) : function(mlir::cast<mlir::func::FuncOp>(function)) {}
-  const LayoutPlan &planFor(const isa::DeviceInfo &device, unsigned residentPercent) {
-    auto &plan = plans[{&device, residentPercent}];
+  const LayoutPlan &planFor(const isa::DeviceInfo &device, unsigned residentPercent,
+                            llvm::ArrayRef<std::string> crowdedNodes) {
+    std::unique_ptr<LayoutPlan> &plan = plans[{&device, residentPercent, crowdedNodes.vec()}];
     if (!plan)
-      plan = std::make_unique<LayoutPlan>(planLayouts(function, LayoutOptions(device, residentPercent)));
+      plan = std::make_unique<LayoutPlan>(planLayouts(function, LayoutOptions(device, residentPercent, crowdedNodes)));
     return *plan;
   }
 
 private:
   mlir::func::FuncOp function;
-  llvm::SmallDenseMap<std::pair<const isa::DeviceInfo *, unsigned>, std::unique_ptr<LayoutPlan>, 1> plans;
+  std::map<std::tuple<const isa::DeviceInfo *, unsigned, std::vector<std::string>>, std::unique_ptr<LayoutPlan>> plans;
 };
 
 } // namespace trn

@@ -89,7 +89,7 @@ TEST_P(LayoutNumerics, GroupedComputesWhatTensorComputes) {
   ASSERT_TRUE(succeeded(expected));
 
   PassManager manager(&context);
-  trn::addLayoutPasses(manager, "trn2", /*printPlans=*/false, std::get<1>(GetParam()));
+  trn::addLayoutPasses(manager, "trn2", /*printPlans=*/false, {std::get<1>(GetParam()), {}});
   ASSERT_TRUE(succeeded(manager.run(*module)));
   EXPECT_TRUE(succeeded(trn::verifyGrouped(*module)));
   FailureOr<SmallVector<trn::Tensor>> actual = trn::evaluate(module->lookupSymbol<func::FuncOp>("main"), arguments);
@@ -613,7 +613,7 @@ func.func @main(%x: tensor<131x6xf32>) -> (tensor<131x6xf32>, tensor<131x6xf32>,
 };
 
 INSTANTIATE_TEST_SUITE_P(Cases, LayoutNumerics,
-                         testing::Combine(testing::ValuesIn(kCases), testing::Values(trn::kResidentPercents[0], 0u)),
+                         testing::Combine(testing::ValuesIn(kCases), testing::Values(trn::Residency().percent, 0u)),
                          [](const testing::TestParamInfo<std::tuple<Case, unsigned>> &info) {
                            return std::string(std::get<0>(info.param).name) + (std::get<1>(info.param) ? "" : "InHbm");
                          });
