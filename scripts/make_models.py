@@ -158,6 +158,14 @@ def weighted_matmul(path, m, k, n):
     g.save(path, "matmul", [("a", TensorProto.BFLOAT16, [m, k])], [(y, TensorProto.BFLOAT16, [m, n])])
 
 
+def product(path, m, k, n):
+    """The product of two inputs, in bf16 throughout."""
+    g = Graph(4)
+    y = g.op("MatMul", "a", "b", name="matmul")
+    g.save(path, "matmul", [("a", TensorProto.BFLOAT16, [m, k]), ("b", TensorProto.BFLOAT16, [k, n])],
+           [(y, TensorProto.BFLOAT16, [m, n])])
+
+
 MODELS = {
     "conv_net": conv_net,
     "bert_base": lambda p: transformer(p, "bert_base", 12, 128, 768, 12, 3072, 2048, False),
@@ -167,6 +175,7 @@ MODELS = {
     "matmul_2048": lambda p: matmul(p, 2048, 2048, 2048),
     "matmul_2048_bf16": lambda p: weighted_matmul(p, 2048, 2048, 2048),
     "matmul_8192_bf16": lambda p: weighted_matmul(p, 4096, 8192, 8192),
+    "matmul_8192_inputs_bf16": lambda p: product(p, 4096, 8192, 8192),
 }
 
 
