@@ -14,7 +14,7 @@ func.func @main(%x: tensor<2xf32> {onnx.name = "x"}) -> (tensor<2xf32> {onnx.nam
 // -----
 
 func.func @main(%x: tensor<2xf32> {onnx.name = "x"}) -> (tensor<2xf32> {onnx.name = "y"}) {
-  // expected-error @+1 {{stage tensor, T1: expected linalg, tensor, arith, math, scf and weights only, but got 'onnx.Relu'}}
+  // expected-error @+1 {{stage tensor, T1: expected linalg, tensor, arith, math, scf, library kernels and weights only, but got 'onnx.Relu'}}
   %0 = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
@@ -28,7 +28,7 @@ func.func @main(%x: tensor<2xf32, #trn.sbuf> {onnx.name = "x"}) {
 
 // -----
 
-// expected-error @+1 {{stage tensor, T3: expected elements of at most 32 bits that the device has, but got 'tensor<2xi64>'}}
+// expected-error @+1 {{stage tensor, T3: expected elements of at most 32 bits that the device has (floats of 64 bits: in library kernels), but got 'tensor<2xi64>'}}
 func.func @main(%x: tensor<2xi64> {onnx.name = "x"}) {
   return
 }
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<2xi64> {onnx.name = "x"}) {
 
 func.func @main(%x: tensor<2xf32> {onnx.name = "x"}) {
   %0 = arith.constant 0.0 : f32
-  // expected-error @+1 {{stage tensor, T3: expected elements of at most 32 bits that the device has, but got 'tensor<2xi1>'}}
+  // expected-error @+1 {{stage tensor, T3: expected elements of at most 32 bits that the device has (floats of 64 bits: in library kernels), but got 'tensor<2xi1>'}}
   %1 = tensor.empty() : tensor<2xi1>
   return
 }
