@@ -1,11 +1,13 @@
 //===- FoldTaps.cpp - kernel taps beside few channels ----------------------===//
-// Owns tile-fold-taps. Refuses convolutions of tensors made on chip (their rows would move from partition to partition)
-// and those whose channels fill a quarter of the array already.
+// Owns tile-fold-taps. Taps of an input are loaded beside each other; taps of a tensor made on chip are copied from
+// partition to partition. Refuses what would cost more than PE gains: convolutions of inputs whose channels fill a quarter
+// of the array already, of others whose channels fill more than a half.
 #include "dialects/Trn/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Tile/LayoutCandidates.h"
 #include "passes/Tile/LayoutCost.h"
 #include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/Structure.h"
@@ -110,7 +112,8 @@ static std::optional<int64_t> dimAlong(const Structure &structure, unsigned oper
   return dimAlong(op.getIndexingMapsArray()[operand], iterator);
 }
 
-static std::optional<Taps> findTaps(const Structure &structure) {
+/// A convolution whose weights are constant, without the kernel dimensions that join its channels.
+static std::optional<Taps> findConvolution(const Structure &structure) {
   if (structure.kind != Structure::Kind::Contraction)
     return std::nullopt;
   Taps taps;
@@ -120,7 +123,6 @@ static std::optional<Taps> findTaps(const Structure &structure) {
     taps.data = 1;
   else
     return std::nullopt;
-  unsigned weight = 1 - taps.data;
   taps.source = structure.valueOf(taps.data);
   taps.pad = taps.source.getDefiningOp<tensor::PadOp>();
   if (taps.pad) {
@@ -128,9 +130,6 @@ static std::optional<Taps> findTaps(const Structure &structure) {
       return std::nullopt;
     taps.source = taps.pad.getSource();
   }
-  if (!isInput(taps.source))
-    return std::nullopt;
-
   std::optional<int64_t> channel;
   for (int64_t iterator = 0; iterator < static_cast<int64_t>(structure.extents.size()); ++iterator)
     if (structure.isReduction(iterator) && dimAlong(structure, 0, iterator) && dimAlong(structure, 1, iterator)) {
@@ -140,23 +139,37 @@ static std::optional<Taps> findTaps(const Structure &structure) {
   if (!channel)
     return std::nullopt;
   taps.channel = *channel;
-  int64_t channels = structure.extents[taps.channelIterator];
+  return taps;
+}
+
+/// The kernel dimensions of a convolution, outermost first.
+static SmallVector<KernelWindow> windowsOf(const Structure &structure, const Taps &taps) {
+  SmallVector<KernelWindow> windows;
+  for (auto [dim, expr] : llvm::enumerate(structure.maps[taps.data].getResults()))
+    if (std::optional<KernelWindow> window = matchWindow(dim, expr, structure);
+        window && structure.dimOf(1 - taps.data, window->tap) &&
+        structure.dimOf(structure.resultIndex(), window->iterator))
+      windows.push_back(*window);
+  return windows;
+}
+
+static std::optional<Taps> findTaps(const Structure &structure) {
+  std::optional<Taps> taps = findConvolution(structure);
+  if (!taps || !isInput(taps->source))
+    return std::nullopt;
+  int64_t channels = structure.extents[taps->channelIterator];
   bool found = false;
-  for (auto [dim, expr] : llvm::enumerate(structure.maps[taps.data].getResults())) {
-    std::optional<KernelWindow> window = matchWindow(dim, expr, structure);
-    if (!window || !structure.dimOf(weight, window->tap) ||
-        !structure.dimOf(structure.resultIndex(), window->iterator))
-      continue;
+  for (const KernelWindow &window : windowsOf(structure, *taps)) {
     if (found) {
-      taps.columns = window;
+      taps->columns = window;
       return taps;
     }
-    if (channels * structure.extents[window->tap] > kPartitions || channels * 4 > kPartitions)
+    if (channels * structure.extents[window.tap] > kPartitions || channels * 4 > kPartitions)
       continue;
-    taps.rows = *window;
+    taps->rows = window;
     found = true;
   }
-  return found ? std::optional<Taps>(taps) : std::nullopt;
+  return found ? taps : std::nullopt;
 }
 
 /// Bytes of the folded operand that each partition holds at a time: while one strip is multiplied the next is loaded,
@@ -715,6 +728,163 @@ static void foldTaps(linalg::GenericOp op, const Structure &structure, const Tap
     rewriter.eraseOp(pad);
 }
 
+//===-- Tensors made on chip ----------------------------------------------------===//
+
+/// Bytes per partition that copies of a tensor made on chip may take: they live beside it.
+static constexpr double kCopiedBytes = 16384;
+/// Copies are of whole tensors: the first waits for the last element, and the products wait for the last copy. So much of
+/// PE's time has to be saved for each part of the copies' time.
+static constexpr double kGainOfCopies = 3;
+
+namespace {
+/// `count` taps in a row of one kernel dimension join the channels, in `steps` steps.
+struct CopiedTaps {
+  KernelWindow window;
+  int64_t count, steps;
+  SmallVector<int64_t> piece; ///< shape of what one of the taps reads
+};
+} // namespace
+
+/// What one of `count` joined taps reads.
+static CopiedTaps copiedTaps(const Structure &structure, const Taps &taps, const KernelWindow &window, int64_t count) {
+  int64_t steps = llvm::divideCeil(structure.extents[window.tap], count);
+  CopiedTaps copied{window, count, steps, SmallVector<int64_t>(structure.shapeOf(taps.data))};
+  copied.piece[window.dim] = window.stride * (structure.extents[window.iterator] - 1) +
+                             (copied.steps - 1) * count * window.dilation + 1;
+  return copied;
+}
+
+/// The joined taps that save the most time: products that become one save PE's, against which stands that of the copies.
+static std::optional<CopiedTaps> bestCopies(const Structure &structure, const Taps &taps, const LayoutCosts &costs) {
+  Type element = structure.elementTypeOf(taps.data);
+  double products = 1, kept = 1, pixels = 1;
+  for (int64_t iterator : structure.iterators()) {
+    bool inData = structure.uses(taps.data, iterator), inWeight = structure.uses(1 - taps.data, iterator);
+    if (structure.isReduction(iterator))
+      products *= iterator == taps.channelIterator ? 1 : structure.extents[iterator];
+    else if (inData && inWeight)
+      return std::nullopt; // groups have products of their own
+    else
+      (inData ? pixels : kept) *= structure.extents[iterator];
+  }
+  products *= std::ceil(kept / kPartitions);
+  std::optional<CopiedTaps> best;
+  double most = 0;
+  int64_t channels = structure.extents[taps.channelIterator];
+  for (const KernelWindow &window : windowsOf(structure, taps))
+    for (int64_t count = 2; count <= structure.extents[window.tap] && count * channels <= kPartitions; ++count) {
+      CopiedTaps copied = copiedTaps(structure, taps, window, count);
+      if (elementsPerLane(copied.piece, Layout::onChip(taps.channel)) * storedBytes(element) > kCopiedBytes)
+        continue;
+      SmallVector<SmallVector<int64_t>> pieces(count, copied.piece);
+      double left = products / structure.extents[window.tap] * copied.steps;
+      double saved = costs.product(products, pixels, element) - costs.product(left, pixels, element) -
+                     kGainOfCopies * joinLanesCost(pieces, taps.channel, element, costs);
+      if (saved > most) {
+        most = saved;
+        best = copied;
+      }
+    }
+  return best;
+}
+
+/// `weight` with `count` taps in a row of dimension `tap` in front of the channels; the kernel gets zeros where `count`
+/// does not divide it.
+static Value joinCopied(OpBuilder &builder, Location loc, Value weight, int64_t tap, int64_t channel, int64_t count) {
+  auto type = cast<RankedTensorType>(weight.getType());
+  Type element = type.getElementType();
+  int64_t steps = llvm::divideCeil(type.getDimSize(tap), count), rank = type.getRank();
+  if (int64_t zeros = steps * count - type.getDimSize(tap)) {
+    SmallVector<OpFoldResult> low(rank, builder.getIndexAttr(0)), high(low);
+    high[tap] = builder.getIndexAttr(zeros);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+    weight = tensor::PadOp::create(builder, loc, Type(), weight, low, high, zero);
+  }
+  SmallVector<int64_t> split, permutation, turned, joined(type.getShape());
+  SmallVector<ReassociationIndices> apart, together;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    apart.push_back({static_cast<int64_t>(split.size())});
+    split.push_back(dim == tap ? steps : type.getDimSize(dim));
+    if (dim == tap) {
+      apart.back().push_back(split.size());
+      split.push_back(count);
+    }
+  }
+  weight = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, element), weight, apart);
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    together.emplace_back();
+    if (dim == channel) {
+      together.back().push_back(permutation.size());
+      permutation.push_back(apart[tap].back());
+    }
+    together.back().push_back(permutation.size());
+    permutation.push_back(apart[dim].front());
+  }
+  for (int64_t dim : permutation)
+    turned.push_back(split[dim]);
+  joined[tap] = steps;
+  joined[channel] *= count;
+  Value empty = tensor::EmptyOp::create(builder, loc, turned, element);
+  Value transposed = linalg::TransposeOp::create(builder, loc, weight, empty, permutation)->getResult(0);
+  return tensor::CollapseShapeOp::create(builder, loc, RankedTensorType::get(joined, element), transposed, together);
+}
+
+/// The operand of a convolution with `copied` taps beside each other.
+static Value joinPieces(OpBuilder &builder, Location loc, const Structure &structure, const Taps &taps,
+                        const CopiedTaps &copied) {
+  Value data = structure.valueOf(taps.data);
+  int64_t rank = cast<RankedTensorType>(data.getType()).getRank(), dim = copied.window.dim;
+  int64_t missing = (copied.count - 1) * copied.window.dilation + copied.piece[dim] -
+                    cast<RankedTensorType>(data.getType()).getDimSize(dim);
+  if (missing > 0) {
+    // Zeros of the kernel meet padding, which must be a number.
+    SmallVector<OpFoldResult> low(rank, builder.getIndexAttr(0)), high(low);
+    Value padding;
+    if (tensor::PadOp pad = taps.pad) {
+      low = pad.getMixedLowPad();
+      high = pad.getMixedHighPad();
+      missing += pad.getStaticHigh()[dim];
+      padding = pad.getConstantPaddingValue();
+    } else {
+      padding = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(structure.elementTypeOf(taps.data)));
+    }
+    high[dim] = builder.getIndexAttr(missing);
+    data = tensor::PadOp::create(builder, loc, Type(), taps.source, low, high, padding);
+  }
+  SmallVector<Value> pieces;
+  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)), strides(rank, builder.getIndexAttr(1)), sizes;
+  for (int64_t size : copied.piece)
+    sizes.push_back(builder.getIndexAttr(size));
+  for (int64_t tap = 0; tap < copied.count; ++tap) {
+    offsets[dim] = builder.getIndexAttr(tap * copied.window.dilation);
+    pieces.push_back(tensor::ExtractSliceOp::create(builder, loc, data, offsets, sizes, strides));
+  }
+  return tensor::ConcatOp::create(builder, loc, taps.channel, pieces);
+}
+
+static void foldCopies(linalg::GenericOp op, const Structure &structure, const Taps &taps, const CopiedTaps &copied,
+                       IRRewriter &rewriter) {
+  rewriter.setInsertionPoint(op);
+  unsigned weight = 1 - taps.data;
+  const KernelWindow &window = copied.window;
+  SmallVector<Value> inputs(2);
+  inputs[taps.data] = joinPieces(rewriter, op.getLoc(), structure, taps, copied);
+  inputs[weight] = joinCopied(rewriter, op.getLoc(), structure.valueOf(weight), *structure.dimOf(weight, window.tap),
+                              *dimAlong(structure, weight, taps.channelIterator), copied.count);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<AffineExpr> read(maps[taps.data].getResults());
+  read[window.dim] = rewriter.getAffineDimExpr(window.iterator) * window.stride +
+                     rewriter.getAffineDimExpr(window.tap) * (copied.count * window.dilation);
+  maps[taps.data] = AffineMap::get(op.getNumLoops(), 0, read, op.getContext());
+  auto folded = linalg::GenericOp::create(rewriter, op.getLoc(), op.getResultTypes(), inputs, op.getDpsInits(), maps,
+                                          op.getIteratorTypesArray());
+  IRMapping mapping;
+  op.getRegion().cloneInto(&folded.getRegion(), mapping);
+  rewriter.replaceOp(op, folded.getResults());
+  if (taps.pad && taps.pad->use_empty())
+    rewriter.eraseOp(taps.pad);
+}
+
 namespace {
 struct FoldTapsPass : public impl::FoldTapsPassBase<FoldTapsPass> {
   using FoldTapsPassBase::FoldTapsPassBase;
@@ -734,9 +904,17 @@ struct FoldTapsPass : public impl::FoldTapsPassBase<FoldTapsPass> {
     IRRewriter rewriter(&getContext());
     for (linalg::GenericOp op : contractions) {
       std::optional<Structure> structure = Structure::get(op);
-      std::optional<Taps> taps = findTaps(*structure);
-      if (!taps || !structure->init)
+      if (!structure->init)
         continue;
+      std::optional<Taps> taps = findTaps(*structure);
+      if (!taps) {
+        std::optional<Taps> convolution = findConvolution(*structure);
+        if (!convolution || isInput(convolution->source))
+          continue;
+        if (std::optional<CopiedTaps> copied = bestCopies(*structure, *convolution, costs))
+          foldCopies(op, *structure, *convolution, *copied, rewriter);
+        continue;
+      }
       Fold fold = FoldCost(*structure, *taps, costs).best();
       if (fold.columns == 0)
         continue;

@@ -397,32 +397,43 @@ static void addLoadingConcat(tensor::ConcatOp op, const LayoutCosts &costs,
   candidates.push_back(candidate);
 }
 
-/// Concatenation along the partitions of pieces on chip that do not cover whole chunks: engines move lanes between the
-/// few partitions at which their operands may begin, DMA moves the others from SBUF to SBUF.
+double joinLanesCost(ArrayRef<SmallVector<int64_t>> shapes, int64_t dim, Type elementType, const LayoutCosts &costs) {
+  Layout layout = Layout::onChip(dim);
+  SmallVector<int64_t> joined(shapes.front());
+  joined[dim] = 0;
+  for (ArrayRef<int64_t> shape : shapes)
+    joined[dim] += shape[dim];
+  PartitionSplit whole = partitionSplit(joined, layout);
+  int64_t offset = 0;
+  double copies = 0, transfers = 0;
+  for (ArrayRef<int64_t> shape : shapes) {
+    PartitionSplit part = partitionSplit(shape, layout);
+    double elements = elementsPerLane(shape, layout) / part.chunks, bytes = elements * storedBytes(elementType);
+    for (const LaneRun &run : laneRuns(part, offset, whole))
+      if (run.byDma)
+        transfers += costs.dma(bytes * run.lanes, bytes, run.lanes) - costs.dmaFixed * 0.75;
+      else
+        copies += costs.copy(elements, elementType);
+    offset += part.extent;
+  }
+  // Latencies of transfers overlap but for the issue of each.
+  return copies + (transfers > 0 ? transfers + costs.dmaFixed * 0.75 : 0);
+}
+
+/// Concatenation along the partitions of pieces on chip that do not cover whole chunks.
 static void addMovingConcat(tensor::ConcatOp op, const LayoutCosts &costs,
                             SmallVectorImpl<LayoutCandidate> &candidates) {
-  int64_t dim = op.getDim(), offset = 0;
+  int64_t dim = op.getDim();
   if (llvm::any_of(op.getInputs(), [&](Value input) { return shapeOf(input)[dim] == 1; }))
     return;
   LayoutCandidate candidate;
   candidate.form = Form::Place;
   candidate.result = Layout::onChip(dim);
   candidate.operands.assign(op.getInputs().size(), candidate.result);
-  PartitionSplit whole = partitionSplit(shapeOf(op.getResult()), candidate.result);
-  double transfers = 0;
-  for (Value input : op.getInputs()) {
-    PartitionSplit part = partitionSplit(shapeOf(input), candidate.result);
-    double elements = elementsPerLane(shapeOf(input), candidate.result) / part.chunks;
-    double bytes = elements * storedBytes(elementTypeOf(input));
-    for (const LaneRun &run : laneRuns(part, offset, whole))
-      if (run.byDma)
-        transfers += costs.dma(bytes * run.lanes, bytes) - costs.dmaFixed * 0.75;
-      else
-        candidate.nanoseconds += costs.vector(elements);
-    offset += part.extent;
-  }
-  // Latencies of transfers overlap but for the issue of each.
-  candidate.nanoseconds += transfers > 0 ? transfers + costs.dmaFixed * 0.75 : 0;
+  SmallVector<SmallVector<int64_t>> shapes;
+  for (Value input : op.getInputs())
+    shapes.emplace_back(shapeOf(input));
+  candidate.nanoseconds = joinLanesCost(shapes, dim, elementTypeOf(op.getResult()), costs);
   candidates.push_back(candidate);
 }
 

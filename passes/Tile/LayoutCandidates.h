@@ -43,6 +43,11 @@ llvm::SmallVector<mlir::OpOperand *> layoutOperands(mlir::Operation *op);
 /// Every way to execute `op`. Empty, with `reason`, if there is none.
 llvm::SmallVector<LayoutCandidate> layoutCandidates(mlir::Operation *op, const LayoutCosts &costs, std::string &reason);
 
+/// Joining tensors of `shapes` on chip along their partition dimension `dim`: engines move lanes between the few
+/// partitions at which their operands may begin, DMA moves the others from SBUF to SBUF.
+double joinLanesCost(llvm::ArrayRef<llvm::SmallVector<int64_t>> shapes, int64_t dim, mlir::Type elementType,
+                     const LayoutCosts &costs);
+
 /// Whether `op` is a pad that only concatenations read: in HBM it is never made, its source is placed in them.
 bool isPlacedByConcats(mlir::Operation *op);
 

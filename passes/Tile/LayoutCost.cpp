@@ -19,6 +19,8 @@ LayoutCosts::LayoutCosts(const isa::DeviceInfo &device) {
   movingColumns = std::min(device.matmulMovingMax, device.psumBankBytes / 4);
   widePasses = 4; // ISA26 nc_matmul: fp32 takes four times as long, on every device
   wideTransposePasses = device.fp32TransposePasses;
+  copyRate = device.dvePerformanceModes ? 4 : 1; // A3: 16-bit elements with unit stride
+  wideCopyRate = device.dvePerformanceModes ? device.dveFp32CopyRate : 1;
   dmaEngineRate = device.dmaSustainedBytesPerUs / 1e3;
   dmaEngines = device.dmaEngines;
   hbmRate = device.hbmBytesPerUs / 1e3;
@@ -33,6 +35,11 @@ double LayoutCosts::tensorPasses(Type elementType) const { return elementType.is
 
 double LayoutCosts::vector(double elements, double operations) const {
   return operations * std::max(minimumCycles, elements) * vectorCycle;
+}
+
+double LayoutCosts::copy(double elements, Type elementType) const {
+  double rate = storedBytes(elementType) == 2 ? copyRate : elementType.isF32() ? wideCopyRate : 1;
+  return std::max(minimumCycles, elements / rate) * vectorCycle;
 }
 
 /// Cycles of `columns` moving columns, in instructions of at most one PSUM bank.

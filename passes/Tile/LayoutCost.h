@@ -19,6 +19,7 @@ struct LayoutCosts {
   double movingColumns;        ///< fp32 columns of one PSUM bank
   double widePasses;           ///< of an fp32 matmul
   double wideTransposePasses;  ///< of an fp32 transpose
+  double copyRate, wideCopyRate; ///< elements that DVE copies in SBUF per cycle, of 16 and of 32 bits
   double dmaEngineRate;        ///< bytes per nanosecond of one DMA engine
   double dmaEngines;
   double hbmRate;              ///< bytes per nanosecond
@@ -32,6 +33,8 @@ struct LayoutCosts {
   double tensorPasses(mlir::Type elementType) const;
   /// Instructions on DVE/ACT over `elements` per partition, `operations` of them.
   double vector(double elements, double operations = 1) const;
+  /// Copying `elements` per partition from SBUF to SBUF.
+  double copy(double elements, mlir::Type elementType) const;
   /// PE time of `passes` stationary tiles, each with `columns` moving columns.
   double product(double passes, double columns, mlir::Type elementType) const;
   /// Emptying PSUM of `elements` per partition.

@@ -7,6 +7,7 @@
 // CHECK: #[[IN:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d4, d2, d3 + d5)>
 // CHECK: #[[WEIGHT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, d4, d5)>
 // CHECK-DAG: #[[APART:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d4, d2, d5, d3)>
+// CHECK-DAG: #[[COPIED:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d4, d2 + d5 * 2, d3 + d6)>
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[TOP:.*]] = tensor.extract_slice %{{.*}}[0, 0, 0, 0] [1, 3, 29, 30] [1, 1, 1, 1]
 // CHECK-DAG: tensor.pad %[[TOP]] low[0, 0, 1, 1] high[0, 0, 0, 1]
@@ -36,23 +37,55 @@ func.func @main(%x: tensor<1x3x30x30xf32>) -> tensor<1x64x30x30xf32> {
   return %r : tensor<1x64x30x30xf32>
 }
 
-// A tensor made on chip is left alone.
-// CHECK-LABEL: func.func @other
-// CHECK-NOT: tensor.concat
-func.func @other(%x: tensor<1x3x32x32xf32>) -> tensor<1x64x30x30xf32> {
+// Rows of a tensor made on chip are copied beside each other: two at a time of 64 channels, so that two of the three rows
+// and a row of zeros are left, which meets a row more of padding.
+// CHECK-LABEL: func.func @copied
+// CHECK: %[[PADDED:.*]] = tensor.pad %{{.*}} low[0, 0, 0, 0] high[0, 0, 1, 0]
+// CHECK-DAG: %[[FIRST:.*]] = tensor.extract_slice %[[PADDED]][0, 0, 0, 0] [1, 64, 32, 32] [1, 1, 1, 1]
+// CHECK-DAG: %[[SECOND:.*]] = tensor.extract_slice %[[PADDED]][0, 0, 1, 0] [1, 64, 32, 32] [1, 1, 1, 1]
+// CHECK: %[[JOINED:.*]] = tensor.concat dim(1) %[[FIRST]], %[[SECOND]]
+// CHECK-SAME: -> tensor<1x128x32x32xf32>
+// CHECK: linalg.generic {indexing_maps = [#[[COPIED]]
+// CHECK-SAME: ins(%[[JOINED]], %{{.*}} : tensor<1x128x32x32xf32>, tensor<64x128x2x3xf32>)
+func.func @copied(%x: tensor<1x64x32x32xf32>) -> tensor<1x64x30x30xf32> {
   %zero = arith.constant 0.0 : f32
-  %w = arith.constant dense_resource<w> : tensor<64x3x3x3xf32>
-  %e0 = tensor.empty() : tensor<1x3x32x32xf32>
+  %w = arith.constant dense<1.0> : tensor<64x64x3x3xf32>
+  %e0 = tensor.empty() : tensor<1x64x32x32xf32>
   %p = linalg.generic {indexing_maps = [affine_map<(n, c, y, x) -> (n, c, y, x)>, affine_map<(n, c, y, x) -> (n, c, y, x)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
-      ins(%x : tensor<1x3x32x32xf32>) outs(%e0 : tensor<1x3x32x32xf32>) {
+      ins(%x : tensor<1x64x32x32xf32>) outs(%e0 : tensor<1x64x32x32xf32>) {
     ^bb0(%a: f32, %o: f32):
       %q = arith.mulf %a, %a : f32
       linalg.yield %q : f32
-  } -> tensor<1x3x32x32xf32>
+  } -> tensor<1x64x32x32xf32>
   %e = tensor.empty() : tensor<1x64x30x30xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64x30x30xf32>) -> tensor<1x64x30x30xf32>
   %r = linalg.generic {indexing_maps = [#in, #weight, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%p, %w : tensor<1x3x32x32xf32>, tensor<64x3x3x3xf32>) outs(%f : tensor<1x64x30x30xf32>) {
+      ins(%p, %w : tensor<1x64x32x32xf32>, tensor<64x64x3x3xf32>) outs(%f : tensor<1x64x30x30xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %q = arith.addf %o, %m : f32
+      linalg.yield %q : f32
+  } -> tensor<1x64x30x30xf32>
+  return %r : tensor<1x64x30x30xf32>
+}
+
+// With 96 channels there is no room for another row.
+// CHECK-LABEL: func.func @full
+// CHECK-NOT: tensor.concat
+func.func @full(%x: tensor<1x96x32x32xf32>) -> tensor<1x64x30x30xf32> {
+  %zero = arith.constant 0.0 : f32
+  %w = arith.constant dense<1.0> : tensor<64x96x3x3xf32>
+  %e0 = tensor.empty() : tensor<1x96x32x32xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(n, c, y, x) -> (n, c, y, x)>, affine_map<(n, c, y, x) -> (n, c, y, x)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x96x32x32xf32>) outs(%e0 : tensor<1x96x32x32xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %q = arith.mulf %a, %a : f32
+      linalg.yield %q : f32
+  } -> tensor<1x96x32x32xf32>
+  %e = tensor.empty() : tensor<1x64x30x30xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64x30x30xf32>) -> tensor<1x64x30x30xf32>
+  %r = linalg.generic {indexing_maps = [#in, #weight, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %w : tensor<1x96x32x32xf32>, tensor<64x96x3x3xf32>) outs(%f : tensor<1x64x30x30xf32>) {
     ^bb0(%a: f32, %b: f32, %o: f32):
       %m = arith.mulf %a, %b : f32
       %q = arith.addf %o, %m : f32
