@@ -3,6 +3,7 @@
 #include "compiler/Import/Import.h"
 #include "compiler/Pipeline/DeviceMemory.h"
 #include "compiler/Pipeline/ModelWork.h"
+#include "compiler/Support/ReadModule.h"
 #include "compiler/Support/Register.h"
 #include "dialects/Trn/Program.h"
 #include "passes/Buffer/Passes.h"
@@ -22,6 +23,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -172,30 +174,17 @@ static void nameArguments(ModuleOp module, const llvm::SourceMgr &sources) {
     });
 }
 
-/// MLIR's parser recurses into regions; text that nests deeper than any real module would exhaust the stack.
-static bool nestsTooDeep(const std::string &path) {
-  constexpr int kMaxDepth = 256;
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  int depth = 0;
-  if (buffer)
-    for (char c : (*buffer)->getBuffer()) {
-      depth += c == '{' || c == '(' || c == '[' || c == '<' ? 1 : c == '}' || c == ')' || c == ']' || c == '>' ? -1 : 0;
-      depth = std::max(depth, 0); // "->" closes what it did not open
-      if (depth > kMaxDepth)
-        return true;
-    }
-  return false;
-}
-
 OwningOpRef<ModuleOp> Compiler::parse(const std::string &path, llvm::SourceMgr &sources) {
-  if (nestsTooDeep(path)) {
-    error("'" + path + "' nests deeper than 256 levels");
+  std::string reason;
+  std::unique_ptr<llvm::MemoryBuffer> buffer = mlir::openInputFile(path, &reason);
+  if (!buffer) {
+    error(reason);
     return {};
   }
-  ParserConfig config(context_.get());
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(path, sources, config);
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  OwningOpRef<ModuleOp> module = readModule(sources, ParserConfig(context_.get()), reason);
   if (!module && problems_.problems().empty())
-    error("'" + path + "' cannot be read");
+    error("'" + path + "' " + (reason.empty() ? "cannot be read" : reason));
   return module;
 }
 
