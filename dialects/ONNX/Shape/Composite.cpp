@@ -216,8 +216,18 @@ LogicalResult shape::likelihoodLoss(Inference &in) {
   if (reduction != "none" && reduction != "sum" && reduction != "mean")
     return in.fail("expected 'reduction' none, sum or mean but got '" + reduction + "'");
   std::optional<Sizes> sizes = in.sizes(x), targets = in.sizes(target);
-  if (sizes && (sizes->size() < 2 || (targets && targets->size() + 1 != sizes->size())))
-    return in.fail("expected one target for each position of " + printSizes(*sizes) + " without its dimension 1");
+  if (sizes && sizes->size() < 2)
+    return in.fail("expected samples and classes but got " + printSizes(*sizes));
+  if (sizes && targets) {
+    Sizes positions = *sizes;
+    positions.erase(positions.begin() + 1);
+    if (failed(verifyCompatibleShape(*targets, positions)))
+      return in.fail("expected one target for each position of " + printSizes(*sizes) +
+                     " without its dimension 1 but got " + printSizes(*targets));
+  }
+  std::optional<Sizes> weights = op->getNumOperands() > 2 ? in.sizes(op->getOperand(2)) : std::nullopt;
+  if (sizes && weights && failed(verifyCompatibleShape(*weights, Sizes{(*sizes)[1]})))
+    return in.fail("expected one weight for each of " + Twine((*sizes)[1]) + " classes but got " + printSizes(*weights));
   if (op->getNumResults() > 1 && failed(in.result(op->getResult(1), in.element(x), sizes)))
     return failure();
   return in.result(op->getResult(0), in.element(x), reduction == "none" ? targets : Sizes());
@@ -238,10 +248,13 @@ LogicalResult shape::optimizer(Inference &in) {
     return in.fail("expected " + Twine(groups) + " tensors and " + Twine(groups - 1) +
                    " results for each parameter but got " + Twine(tensors) + " and " + Twine(op->getNumResults()));
   for (int64_t group = 0; group < groups; ++group) {
-    if (group == 1)
-      continue; // the gradients
     for (int64_t i = 0; i < count; ++i) {
-      Value before = op->getOperand(2 + group * count + i);
+      Value before = op->getOperand(2 + group * count + i), parameter = op->getOperand(2 + i);
+      if (in.sizes(before) && in.sizes(parameter) && failed(verifyCompatibleShape(*in.sizes(before), *in.sizes(parameter))))
+        return in.fail("expected gradients and states of the parameter's shape " + printSizes(*in.sizes(parameter)) +
+                       " but got " + printSizes(*in.sizes(before)));
+      if (group == 1)
+        continue; // the gradients have no result
       Value after = op->getResult((group == 0 ? 0 : group - 1) * count + i);
       if (failed(in.result(after, in.element(before), in.sizes(before))))
         return failure();

@@ -113,6 +113,10 @@ case("only-a-name", 0, "", [], [("a", FLOAT, [2])], [("a", FLOAT, [2])])
 case("recursion", 2, "is 'f' recursive?", [node("f", ["a"], ["y"], domain="local")], [("a", FLOAT, [2])],
      functions=[helper.make_function("local", "f", ["x"], ["z"], [node("f", ["x"], ["z"], domain="local")],
                                      [helper.make_opsetid("local", 1)])])
+case("class-weights", 2, "expected one weight for each of 5 classes but got 3x5", [node("SoftmaxCrossEntropyLoss", ["a", "t", "a"], ["y"])],
+     [("a", FLOAT, [3, 5]), ("t", TensorProto.INT64, [3])])
+case("class-targets", 2, "without its dimension 1 but got 4", [node("NegativeLogLikelihoodLoss", ["a", "t"], ["y"])],
+     [("a", FLOAT, [3, 5]), ("t", TensorProto.INT64, [4])])
 case("long-name", 0, "", [node("Relu", ["a"], ["y"], name="x" * 100000)], [("a", FLOAT, [2])])
 # Long chains and wide nodes take time in proportion to their length.
 case("chain", 0, "", [node("Sin", [f"v{i}"], [f"v{i + 1}"]) for i in range(5000)], [("v0", FLOAT, [2])], [("v5000", FLOAT, [2])])
