@@ -128,11 +128,13 @@ trn_status trn_executable_output(const trn_executable *executable, size_t index,
   return describe(executable, executable->outputs, index, info, error);
 }
 
-void trn_instance_options_init(trn_instance_options *options) {
-  std::memset(options, 0, sizeof *options);
-  options->struct_size = sizeof *options;
-  options->threads = 1;
-  options->check = 1;
+void trn_instance_options_init(trn_instance_options *options, size_t size) {
+  trn_instance_options defaults = {};
+  defaults.struct_size = size;
+  defaults.threads = 1;
+  defaults.check = 1;
+  std::memset(options, 0, size);
+  std::memcpy(options, &defaults, std::min(size, sizeof defaults));
 }
 
 /// The options of a caller of another version: what an older one does not have keeps its default, what a newer one has
@@ -142,7 +144,7 @@ static std::string readOptions(const trn_instance_options *options, trn_instance
   if (size < sizeof options->struct_size)
     return absl::StrCat("expected options of at least ", sizeof options->struct_size, " bytes but got ", size,
                         "; start from trn_instance_options_init");
-  trn_instance_options_init(&known);
+  trn_instance_options_init(&known, sizeof known);
   std::memcpy(&known, options, std::min(size, sizeof known));
   known.struct_size = sizeof known;
   const auto *bytes = reinterpret_cast<const uint8_t *>(options);

@@ -50,7 +50,8 @@ TRN_API const char *trn_error_message(const trn_error *error);
 TRN_API void trn_error_free(trn_error *error);
 
 /** What a caller sees of one input or output. `shape` has `rank` entries; `bytes` is the size of the host's tensor. Of an
- *  output whose size the run decides they are the largest: see `trn_instance_output_shape`. */
+ *  output whose size the run decides they are the largest: see `trn_instance_output_shape`. This struct never grows: new
+ *  facts will get functions. */
 typedef struct trn_tensor_info {
   const char *name;
   trn_dtype dtype;
@@ -75,7 +76,8 @@ TRN_API trn_status trn_executable_input(const trn_executable *executable, size_t
 TRN_API trn_status trn_executable_output(const trn_executable *executable, size_t index, trn_tensor_info *info,
                                          trn_error **error);
 
-/** Options of an instance; start from `trn_instance_options_init`. */
+/** Options of an instance. Later versions may append fields, never change these: `struct_size` says which ones the
+ *  caller's header has. Start with `trn_instance_options_init(&options, sizeof options)`. */
 typedef struct trn_instance_options {
   size_t struct_size;     /**< sizeof(trn_instance_options) of the caller: fields that an older one does not have take
                                their defaults; beyond what this version knows, a newer one must have zeros */
@@ -83,7 +85,9 @@ typedef struct trn_instance_options {
   uint32_t check;         /**< 1 = refuse programs with races, unset reads or deadlocks before the first run */
   double timeout_seconds; /**< wall-clock limit of one execution; 0 = none */
 } trn_instance_options;
-TRN_API void trn_instance_options_init(trn_instance_options *options);
+/** Fills the `size` bytes of the caller's options, and no more, with the defaults (zeros where this version knows no
+ *  field). */
+TRN_API void trn_instance_options_init(trn_instance_options *options, size_t size);
 
 /** Takes the device memory that `executable` needs and places its weights. `options` may be NULL. */
 TRN_API trn_status trn_instance_create(const trn_executable *executable, const trn_instance_options *options,

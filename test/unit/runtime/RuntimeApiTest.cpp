@@ -184,7 +184,7 @@ TEST(RuntimeApi, RefusesRacesUnlessToldNotToLook) {
   EXPECT_EQ(TRN_EXECUTION, trn_instance_create(executable, nullptr, &instance, &failure.error));
   EXPECT_NE("", failure.text());
   trn_instance_options options;
-  trn_instance_options_init(&options);
+  trn_instance_options_init(&options, sizeof options);
   options.check = 0;
   EXPECT_EQ(TRN_OK, trn_instance_create(executable, &options, &instance, nullptr));
   trn_instance_free(instance);
@@ -203,7 +203,7 @@ TEST(RuntimeApi, ThreadsMayShareExecutablesAndInstances) {
   std::atomic<int> wrong{0};
   auto work = [&](float value) {
     trn_instance_options options;
-    trn_instance_options_init(&options);
+    trn_instance_options_init(&options, sizeof options);
     options.threads = 2;
     trn_instance *own = nullptr;
     if (trn_instance_create(executable, &options, &own, nullptr) != TRN_OK) {
@@ -242,8 +242,7 @@ TEST(RuntimeApi, OptionsOfOtherVersionsAreUnderstood) {
     uint64_t unknown;
   } newer;
   std::memset(&newer, 0, sizeof newer);
-  trn_instance_options_init(&newer.known);
-  newer.known.struct_size = sizeof newer;
+  trn_instance_options_init(&newer.known, sizeof newer);
   auto create = [&](Failure &failure) {
     trn_instance *instance = nullptr;
     trn_status status = trn_instance_create(executable, &newer.known, &instance, &failure.error);
@@ -262,6 +261,26 @@ TEST(RuntimeApi, OptionsOfOtherVersionsAreUnderstood) {
   newer.known.struct_size = 0;
   EXPECT_EQ(TRN_INVALID_ARGUMENT, create(nothing));
   trn_executable_free(executable);
+}
+
+/// The caller's size decides what is written, so that a struct of an older header is not overrun and the fields of a
+/// newer one start as zeros.
+TEST(RuntimeApi, OptionsAreInitializedToTheSizeOfTheCaller) {
+  unsigned char bytes[sizeof(trn_instance_options) + 16];
+  auto *options = reinterpret_cast<trn_instance_options *>(bytes);
+  for (size_t size = sizeof options->struct_size; size <= sizeof bytes; size += 4) {
+    std::memset(bytes, 0xAB, sizeof bytes);
+    trn_instance_options_init(options, size);
+    EXPECT_EQ(options->struct_size, size);
+    if (size >= offsetof(trn_instance_options, timeout_seconds)) {
+      EXPECT_EQ(options->threads, 1u);
+      EXPECT_EQ(options->check, 1u);
+    }
+    for (size_t i = sizeof(trn_instance_options); i < size; ++i)
+      EXPECT_EQ(bytes[i], 0) << "size " << size << ", byte " << i;
+    for (size_t i = size; i < sizeof bytes; ++i)
+      EXPECT_EQ(bytes[i], 0xAB) << "size " << size << ", byte " << i;
+  }
 }
 
 TEST(RuntimeApi, ProfileIsJson) {
