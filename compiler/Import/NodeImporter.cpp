@@ -330,10 +330,12 @@ Operation *NodeImporter::create(const OpRecord &record, const Groups &groups, Ar
     if (entry.kind == AttributeKind::Graph)
       state.addRegion();
   Operation *op = builder.create(state);
-  // What bodies take is the last group: a condition or a number of steps comes before it.
-  TypeRange bodyOperands = groups.empty() || record.operands.back().arity != Arity::Variadic
-                               ? TypeRange()
-                               : TypeRange(ValueRange(groups.back()));
+  // Bodies take what is not optional, as a condition or a number of steps is; the condition of a branch stands alone.
+  SmallVector<Type> bodyOperands;
+  if (!groups.empty() && record.operands.back().arity == Arity::Variadic)
+    for (const auto &[entry, group] : llvm::zip(record.operands, groups))
+      if (entry.arity != Arity::Optional)
+        llvm::append_range(bodyOperands, ValueRange(group).getTypes());
   unsigned nextBody = 0;
   for (const AttributeRecord &entry : record.attributes)
     if (entry.kind == AttributeKind::Graph &&

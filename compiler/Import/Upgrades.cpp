@@ -193,6 +193,15 @@ LogicalResult upgrade::upsampleToResize(NodeImporter &node) {
   return node.define(node.createSimple("Resize", {node.operands[0][0], Value(), scales}, node.attributes));
 }
 
+/// Before version 20 GridSample names its modes after pictures.
+LogicalResult upgrade::gridSampleModes(NodeImporter &node) {
+  auto mode = dyn_cast_or_null<StringAttr>(node.attributes.get("mode"));
+  StringRef name = mode ? mode.getValue() : "bilinear";
+  if (name.consume_front("bi"))
+    node.attributes.set("mode", node.builder.getStringAttr(name));
+  return node.buildDefault();
+}
+
 /// Before version 20 the axis of DFT is an attribute, 1 by default.
 LogicalResult upgrade::dftAxis(NodeImporter &node) {
   if (!node.attributes.get("axis"))

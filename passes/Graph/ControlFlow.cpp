@@ -177,7 +177,7 @@ public:
 
   Resolution resolve(SequenceMapOp map) {
     SmallVector<std::optional<SmallVector<Value>>> lists;
-    for (Value input : map.getInputs()) {
+    for (Value input : map->getOperands()) {
       bool isList = llvm::isa<SequenceType>(input.getType());
       lists.push_back(isList ? sequenceElements(input) : std::nullopt);
       if (isList && !lists.back())
@@ -191,7 +191,7 @@ public:
       if (!underLimit())
         return refuse("the map writes more than " + std::to_string(kMaxOperations) + " operations");
       SmallVector<Value> arguments;
-      for (auto [list, input] : llvm::zip_equal(lists, map.getInputs()))
+      for (auto [list, input] : llvm::zip_equal(lists, map->getOperands()))
         arguments.push_back(list ? (*list)[step] : Value(input));
       for (auto [part, value] : llvm::zip_equal(parts, inlineBody(map.getBody(), arguments)))
         part.push_back(value);

@@ -142,7 +142,6 @@ struct DecomposeGridSample : OpRewritePattern<GridSampleOp> {
     RankedTensorType type = typeOf(op.getX()), gridType = typeOf(op.getGrid());
     int64_t spatial = type.getRank() - 2, rank = gridType.getRank();
     StringRef mode = op.getMode(), padding = op.getPaddingMode();
-    mode = mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode;
     if (!llvm::is_contained({"nearest", "linear", "cubic"}, mode) ||
         !llvm::is_contained({"zeros", "border", "reflection"}, padding) || (mode == "cubic" && spatial != 2))
       return failure();

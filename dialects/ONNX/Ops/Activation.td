@@ -9,8 +9,8 @@
 include "dialects/ONNX/Ops/ElementwiseBase.td"
 
 def ONNX_ReluOp : ONNX_Unary<"Relu", [1, 6, 13, 14], "", "", "", ONNX_NumTensor>;
-def ONNX_SoftplusOp : ONNX_Unary<"Softplus", [1, 22], "trn.scalar softplus">;
-def ONNX_SoftsignOp : ONNX_Unary<"Softsign", [1, 22]>;
+def ONNX_SoftplusOp : ONNX_Unary<"Softplus", [1, 22], "trn.scalar softplus"> { let legacy = []; }
+def ONNX_SoftsignOp : ONNX_Unary<"Softsign", [1, 22]> { let legacy = []; }
 def ONNX_MishOp : ONNX_Unary<"Mish", [18, 22], "trn.scalar mish">;
 def ONNX_HardSwishOp : ONNX_Unary<"HardSwish", [14, 22]>;
 def ONNX_LeakyReluOp : ONNX_Unary<"LeakyRelu", [1, 6, 16]> {
@@ -25,6 +25,7 @@ def ONNX_SeluOp : ONNX_Unary<"Selu", [1, 6, 22]> {
   let upgrades = [Upgrade<6, "seluRoundedDefaults">];
 }
 def ONNX_CeluOp : ONNX_Unary<"Celu", [12, 28]> {
+  let unpinned = [28];
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.0f">:$alpha);
 }
 def ONNX_HardSigmoidOp : ONNX_Unary<"HardSigmoid", [1, 6, 22]> {

@@ -3,7 +3,9 @@
 // Owns the classes that every record of an ONNX operator derives from. One record is three things at once: the MLIR
 // operation (read by mlir-tblgen), the importer's knowledge of the operator over all its versions, and the names of
 // the shape rule and of the scalar operation that it lowers to (both read by onnx-tblgen). Refuses nothing itself: a
-// record without a shape rule, or with an attribute that no version has, is an error of onnx-tblgen.
+// record without a shape rule, or with an attribute that no version has, is an error of onnx-tblgen; one that differs from
+// the standard in a version, operand, attribute or default without an upgrade step is an error of
+// scripts/check_versions.py. Both stop the build.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_BASE
@@ -106,6 +108,9 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   /// The operator's name in its domain.
   string standardName = onnxName;
   list<int> since = sinceVersions;
+  /// Those of `since` that the pinned onnx package does not have: newer ones, or an operator outside of the standard.
+  /// Nobody checks their signatures.
+  list<int> unpinned = [];
   /// C++ function `trn::onnx::shape::<rule>` in dialects/ONNX/Shape: normalises attributes, gives result types.
   string shape = rule;
   list<From> operandsFrom = [];

@@ -17,6 +17,7 @@ include "dialects/ONNX/Ops/Base.td"
 /// numbers of heads as attributes. A row that may attend nothing gives zeros (the standard's correction of 2026).
 def ONNX_AttentionOp : ONNX_Op<"Attention", [23, 24, 25], "attention",
                                [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let unpinned = [25];
   let arguments = (ins ONNX_FloatTensor:$q, ONNX_FloatTensor:$k, ONNX_FloatTensor:$v,
                        Optional<ONNX_Tensor>:$attn_mask, Optional<ONNX_FloatTensor>:$past_key,
                        Optional<ONNX_FloatTensor>:$past_value, Optional<ONNX_I64Tensor>:$nonpad_kv_seqlen,
@@ -66,6 +67,7 @@ def ONNX_TensorScatterOp : ONNX_Op<"TensorScatter", [24], "tensorScatter"> {
 }
 
 def ONNX_SwiGLUOp : ONNX_Op<"SwiGLU", [28], "sameAsFirst"> {
+  let unpinned = [28];
   let arguments = (ins ONNX_FloatTensor:$a, ONNX_FloatTensor:$b, DefaultValuedAttr<F32Attr, "1.0f">:$alpha);
   let results = (outs ONNX_FloatTensor:$y);
 }

@@ -1,7 +1,8 @@
 //===- Control.td - ONNX operators with bodies ----------------------------===//
 //
-// Owns If, Loop, Scan and SequenceMap. `onnx-infer-fold` resolves them while compiling: a branch that is known is inlined, loops with
-// a known number of steps are unrolled, and a condition that only the run knows selects between results.
+// Owns If, Loop, Scan and SequenceMap. `onnx-infer-fold` resolves them while compiling: a branch that is known is
+// inlined, loops with a known number of steps are unrolled, and a condition that only the run knows selects between
+// results.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_CONTROL
@@ -46,7 +47,7 @@ def ONNX_ScanOp : ONNX_ControlOp<"Scan", [9, 11, 16, 19, 21, 23, 24, 25]> {
 
 /// The body takes one element of each sequence, and the tensors as they are; it gives one element of each result.
 def ONNX_SequenceMapOp : ONNX_ControlOp<"SequenceMap", [17]> {
-  let arguments = (ins Variadic<AnyType>:$inputs);
+  let arguments = (ins AnyType:$sequence, Variadic<AnyType>:$inputs);
   let regions = (region SizedRegion<1>:$body);
 }
 

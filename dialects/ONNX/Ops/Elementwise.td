@@ -57,9 +57,10 @@ def ONNX_CeilOp : ONNX_Unary<"Ceil", [1, 6, 13], "math.ceil">;
 /// Ties go to the even neighbour.
 def ONNX_RoundOp : ONNX_Unary<"Round", [11, 22], "math.roundeven">;
 def ONNX_SignOp : ONNX_Unary<"Sign", [9, 13], "", "", "", ONNX_NumTensor>;
-def ONNX_NotOp : ONNX_Unary<"Not", [1], "", "", "", ONNX_BoolTensor>;
+def ONNX_NotOp : ONNX_Unary<"Not", [1], "", "", "", ONNX_BoolTensor> { let legacy = []; }
 def ONNX_BitwiseNotOp : ONNX_Unary<"BitwiseNot", [18], "", "", "", ONNX_IntTensor>;
 def ONNX_IdentityOp : ONNX_Unary<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25], "", "", "", ONNX_Tensor> {
+  let legacy = [];
   let upgrades = [Upgrade<1000, "identityOfTensors">];
 }
 
@@ -75,11 +76,11 @@ def ONNX_IsInfOp : ONNX_Op<"IsInf", [10, 20], "test"> {
 }
 
 // Binary, numpy broadcasting.
-def ONNX_AddOp : ONNX_Binary<"Add", [1, 6, 7, 13, 14], "arith.addf", "arith.addi">;
-def ONNX_SubOp : ONNX_Binary<"Sub", [1, 6, 7, 13, 14], "arith.subf", "arith.subi">;
-def ONNX_MulOp : ONNX_Binary<"Mul", [1, 6, 7, 13, 14], "arith.mulf", "arith.muli">;
+def ONNX_AddOp : ONNX_Arithmetic<"Add", [1, 6, 7, 13, 14], "arith.addf", "arith.addi">;
+def ONNX_SubOp : ONNX_Arithmetic<"Sub", [1, 6, 7, 13, 14], "arith.subf", "arith.subi">;
+def ONNX_MulOp : ONNX_Arithmetic<"Mul", [1, 6, 7, 13, 14], "arith.mulf", "arith.muli">;
 /// Integer division truncates.
-def ONNX_DivOp : ONNX_Binary<"Div", [1, 6, 7, 13, 14], "arith.divf", "arith.divsi", "arith.divui">;
+def ONNX_DivOp : ONNX_Arithmetic<"Div", [1, 6, 7, 13, 14], "arith.divf", "arith.divsi", "arith.divui">;
 /// The exponent may have another type; the result has the base's.
 def ONNX_PowOp : ONNX_Binary<"Pow", [1, 7, 12, 13, 15], "math.powf"> { let shape = "pow"; }
 def ONNX_ModOp : ONNX_Binary<"Mod", [10, 13]> {
@@ -103,7 +104,7 @@ def ONNX_GreaterOp : ONNX_Compare<"Greater", [1, 7, 9, 13], "arith.cmpf ogt", "a
 def ONNX_LessOrEqualOp : ONNX_Compare<"LessOrEqual", [12, 16], "arith.cmpf ole", "arith.cmpi sle", "arith.cmpi ule">;
 def ONNX_GreaterOrEqualOp : ONNX_Compare<"GreaterOrEqual", [12, 16], "arith.cmpf oge", "arith.cmpi sge", "arith.cmpi uge">;
 
-// Variadic. `onnx-decompose` leaves two operands to Min and Max and turns Sum and Mean into Add and Mul. A NaN wins.
+// Variadic. `onnx-decompose` leaves two operands to Min and Max. A NaN wins.
 def ONNX_MinOp : ONNX_Variadic<"Min", [1, 6, 8, 12, 13], "arith.minimumf", "arith.minsi", "arith.minui">;
 def ONNX_MaxOp : ONNX_Variadic<"Max", [1, 6, 8, 12, 13], "arith.maximumf", "arith.maxsi", "arith.maxui">;
 def ONNX_SumOp : ONNX_Variadic<"Sum", [1, 6, 8, 13]>;

@@ -20,7 +20,7 @@ class ONNX_Unary<string onnxName, list<int> since, string floatOp = "", string i
   let legacy = [ONNX_ConsumedInputs];
 }
 
-defvar ONNX_BroadcastAttributes = [ONNX_ConsumedInputs, Legacy<"broadcast", "INT", 7>, Legacy<"axis", "INT", 7>];
+defvar ONNX_BroadcastAttributes = [Legacy<"broadcast", "INT", 7>, Legacy<"axis", "INT", 7>];
 
 class ONNX_Binary<string onnxName, list<int> since, string floatOp = "", string intOp = "", string uintOp = intOp,
                   TypeConstraint type = ONNX_NumTensor> : ONNX_Op<onnxName, since, "broadcast"> {
@@ -32,6 +32,10 @@ class ONNX_Binary<string onnxName, list<int> since, string floatOp = "", string 
   let counted = "elementwise";
   let legacy = ONNX_BroadcastAttributes;
   let upgrades = [Upgrade<7, "broadcastByAttribute">];
+}
+class ONNX_Arithmetic<string onnxName, list<int> since, string floatOp, string intOp, string uintOp = intOp>
+    : ONNX_Binary<onnxName, since, floatOp, intOp, uintOp> {
+  let legacy = !listconcat(ONNX_BroadcastAttributes, [ONNX_ConsumedInputs]);
 }
 
 #endif

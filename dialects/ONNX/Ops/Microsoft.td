@@ -56,6 +56,7 @@ def ONNX_MicrosoftSimplifiedLayerNormalizationOp
 }
 def ONNX_SimplifiedLayerNormalizationOp
     : ONNX_Op<"SimplifiedLayerNormalization", [1], "sameAsFirst"> {
+  let unpinned = [1];
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$scale, DefaultValuedAttr<I64Attr, "-1">:$axis, DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon,
                        DefaultValuedAttr<I64Attr, "1">:$stash_type);
   let results = (outs ONNX_FloatTensor:$y);

@@ -17,7 +17,7 @@ def ONNX_ReshapeOp : ONNX_Op<"Reshape", [1, 5, 13, 14, 19, 21, 23, 24, 25], "res
   let operandsFrom = [From<"shape_operand", 5>];
   let attributesFrom = [From<"allowzero", 14>];
   let attributesUntil = [Until<"shape", 5>];
-  let legacy = [ONNX_ConsumedInputs];
+  let legacy = [Legacy<"consumed_inputs", "INTS", 5>];
   let counted = "reshape";
   let moves = [Move<"shape_operand", "shape">];
 }

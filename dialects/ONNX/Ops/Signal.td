@@ -38,6 +38,7 @@ def ONNX_GridSampleOp : ONNX_Op<"GridSample", [16, 20, 22], "gridSample"> {
                        DefaultValuedStrAttr<StrAttr, "linear">:$mode,
                        DefaultValuedStrAttr<StrAttr, "zeros">:$padding_mode);
   let results = (outs ONNX_NumTensor:$y);
+  let upgrades = [Upgrade<20, "gridSampleModes">];
 }
 
 def ONNX_RoiAlignOp : ONNX_Op<"RoiAlign", [10, 16, 22], "roiAlign"> {

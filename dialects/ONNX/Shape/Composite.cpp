@@ -173,12 +173,11 @@ LogicalResult shape::tensorScatter(Inference &in) {
   if (failed(in.sameElement(op.getPastCache(), op.getUpdate())))
     return failure();
   if (cache) {
-    FailureOr<int64_t> axis = in.axis(op.getAxis(), cache->size());
+    FailureOr<int64_t> axis = in.setAxis(op.getAxis(), cache->size());
     if (failed(axis))
       return failure();
     if (*axis == 0)
       return in.fail("expected an axis other than the batch");
-    in.set("axis", *axis);
     if (update && (update->size() != cache->size() ||
                    (isStatic((*update)[*axis]) && isStatic((*cache)[*axis]) && (*update)[*axis] > (*cache)[*axis])))
       return in.fail("expected an update that fits into " + printSizes(*cache) + " but got " + printSizes(*update));

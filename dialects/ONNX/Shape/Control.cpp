@@ -30,8 +30,8 @@ LogicalResult shape::control(Inference &in) {
                      Twine(scan.getNumScanInputs()));
   }
   if (auto map = dyn_cast<SequenceMapOp>(op)) {
-    arguments = map.getInputs().size();
-    if (arguments == 0 || !llvm::isa<SequenceType>(map.getInputs().front().getType()))
+    arguments = 1 + map.getInputs().size();
+    if (!llvm::isa<SequenceType>(map.getSequence().getType()))
       return in.fail("expected a sequence as first input");
   }
   for (Region &body : op->getRegions()) {

@@ -18,27 +18,27 @@ LogicalResult shape::gather(Inference &in) {
   std::optional<Sizes> x = in.sizes(op.getX()), indices = in.sizes(op.getIndices());
   if (!x || !indices)
     return in.result(op.getY(), in.element(op.getX()), std::nullopt);
-  FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
+  FailureOr<int64_t> axis = in.setAxis(op.getAxis(), x->size());
   if (failed(axis))
     return failure();
-  in.set("axis", *axis);
   Sizes result(x->begin(), x->begin() + *axis);
   result.append(*indices);
   result.append(x->begin() + *axis + 1, x->end());
   return in.result(op.getY(), in.element(op.getX()), result);
 }
 
+/// The axis of an operator that has one index for each element: `indices` has the rank of `x`.
+static FailureOr<int64_t> elementAxis(Inference &in, int64_t axis, const Sizes &x, const std::optional<Sizes> &indices) {
+  if (indices && indices->size() != x.size())
+    return in.fail("expected indices of rank " + Twine(x.size()) + " but got " + printSizes(*indices));
+  return in.setAxis(axis, x.size());
+}
+
 LogicalResult shape::gatherElements(Inference &in) {
   auto op = cast<GatherElementsOp>(in.operation());
   std::optional<Sizes> x = in.sizes(op.getX()), indices = in.sizes(op.getIndices());
-  if (x) {
-    FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
-    if (failed(axis))
-      return failure();
-    in.set("axis", *axis);
-    if (indices && indices->size() != x->size())
-      return in.fail("expected indices of rank " + Twine(x->size()) + " but got " + printSizes(*indices));
-  }
+  if (x && failed(elementAxis(in, op.getAxis(), *x, indices)))
+    return failure();
   return in.result(op.getY(), in.element(op.getX()), indices);
 }
 
@@ -46,12 +46,9 @@ LogicalResult shape::scatterElements(Inference &in) {
   auto op = cast<ScatterElementsOp>(in.operation());
   std::optional<Sizes> x = in.sizes(op.getX()), indices = in.sizes(op.getIndices()), updates = in.sizes(op.getUpdates());
   if (x) {
-    FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
+    FailureOr<int64_t> axis = elementAxis(in, op.getAxis(), *x, indices);
     if (failed(axis))
       return failure();
-    in.set("axis", *axis);
-    if (indices && indices->size() != x->size())
-      return in.fail("expected indices of rank " + Twine(x->size()) + " but got " + printSizes(*indices));
     for (size_t d = 0; indices && d < x->size(); ++d)
       if (int64_t(d) != *axis && isStatic((*x)[d]) && isStatic((*indices)[d]) && (*indices)[d] > (*x)[d])
         return in.fail("expected indices inside " + printSizes(*x) + " but got " + printSizes(*indices));
@@ -105,10 +102,9 @@ LogicalResult shape::oneHot(Inference &in) {
   int64_t depth = op.getDepth() ? *op.getDepth() : kDynamic;
   if (op.getDepth() && depth < 1)
     return in.fail("expected a depth of at least 1 but got " + Twine(depth));
-  FailureOr<int64_t> axis = in.axis(op.getAxis(), indices->size() + 1);
+  FailureOr<int64_t> axis = in.setAxis(op.getAxis(), indices->size() + 1);
   if (failed(axis))
     return failure();
-  in.set("axis", *axis);
   indices->insert(indices->begin() + *axis, depth);
   return in.result(op.getY(), in.element(op.getValues()), indices);
 }
@@ -118,10 +114,9 @@ LogicalResult shape::topK(Inference &in) {
   Type i64 = IntegerType::get(op.getContext(), 64);
   std::optional<Sizes> x = in.sizes(op.getX());
   if (x) {
-    FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
+    FailureOr<int64_t> axis = in.setAxis(op.getAxis(), x->size());
     if (failed(axis))
       return failure();
-    in.set("axis", *axis);
     int64_t &size = (*x)[*axis], k = op.getK() ? *op.getK() : kDynamic;
     if (op.getK() && (k < 0 || (isStatic(size) && k > size)))
       return in.fail("expected 'k' of at most " + Twine(size) + " but got " + Twine(k));
@@ -149,10 +144,9 @@ static LogicalResult checkScale(Inference &in, Value x, Value scale, Value zeroP
     return in.fail("expected a zero point for each scale but got " + printSizes(*zs) + " and " + printSizes(*ss));
   if (!xs || !ss || !allStatic(*ss) || elementCount(*ss) == 1)
     return success();
-  FailureOr<int64_t> normal = in.axis(axis, xs->size());
+  FailureOr<int64_t> normal = in.setAxis(axis, xs->size());
   if (failed(normal))
     return failure();
-  in.set("axis", *normal);
   if (block == 0 && (ss->size() != 1 || (isStatic((*xs)[*normal]) && (*ss)[0] != (*xs)[*normal])))
     return in.fail("expected one scale or one for each element of axis " + Twine(*normal) + " but got " +
                    printSizes(*ss));

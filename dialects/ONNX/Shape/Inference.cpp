@@ -105,6 +105,13 @@ FailureOr<int64_t> Inference::axis(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
+FailureOr<int64_t> Inference::setAxis(int64_t given, int64_t rank) {
+  FailureOr<int64_t> normal = axis(given, rank);
+  if (succeeded(normal))
+    set("axis", *normal);
+  return normal;
+}
+
 FailureOr<Sizes> Inference::axes(ArrayRef<int64_t> values, int64_t rank, bool sort) {
   Sizes normal;
   for (int64_t value : values) {

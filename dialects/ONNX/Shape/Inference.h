@@ -46,6 +46,8 @@ public:
 
   /// `axis` brought into [0, rank); fails when it is outside.
   mlir::FailureOr<int64_t> axis(int64_t axis, int64_t rank);
+  /// The same, written back as the attribute "axis".
+  mlir::FailureOr<int64_t> setAxis(int64_t axis, int64_t rank);
   /// A list of axes, brought into range, without duplicates; sorted when `sort`.
   mlir::FailureOr<Sizes> axes(llvm::ArrayRef<int64_t> axes, int64_t rank, bool sort);
   /// Fails unless the two have the same element type.

@@ -25,6 +25,11 @@ static Sizes firstAxes(int64_t count) {
   return axes;
 }
 
+/// The axes that are given, in range and each once, or else all.
+static FailureOr<Sizes> axesOrAll(Inference &in, std::optional<ArrayRef<int64_t>> given, int64_t rank) {
+  return given ? in.axes(*given, rank, /*sort=*/false) : FailureOr<Sizes>(firstAxes(rank));
+}
+
 /// An unknown list as an operand: its length gives the rank when its own size is static.
 static std::optional<Sizes> unknownOfLength(Inference &in, Value list) {
   std::optional<Sizes> sizes = list ? in.sizes(list) : std::nullopt;
@@ -161,10 +166,9 @@ LogicalResult shape::split(Inference &in) {
         return failure();
     return success();
   }
-  FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
+  FailureOr<int64_t> axis = in.setAxis(op.getAxis(), x->size());
   if (failed(axis))
     return failure();
-  in.set("axis", *axis);
   int64_t size = (*x)[*axis];
   Sizes parts(count, kDynamic);
   if (op.getSplit() && !op.getSplit()->empty()) {
@@ -274,15 +278,10 @@ LogicalResult shape::pad(Inference &in) {
   if (!op.getPads() || (op.getAxesOperand() && !op.getAxes()))
     return in.result(op.getY(), element, Sizes(rank, kDynamic));
   ArrayRef<int64_t> given = *op.getPads();
-  Sizes axes;
-  if (op.getAxes()) {
-    FailureOr<Sizes> normal = in.axes(*op.getAxes(), rank, /*sort=*/false);
-    if (failed(normal))
-      return failure();
-    axes = *normal;
-  } else {
-    axes = firstAxes(rank);
-  }
+  FailureOr<Sizes> normal = axesOrAll(in, op.getAxes(), rank);
+  if (failed(normal))
+    return failure();
+  const Sizes &axes = *normal;
   if (given.size() != 2 * axes.size())
     return in.fail("expected " + Twine(2 * axes.size()) + " entries in 'pads' but got " + Twine(given.size()));
   Sizes pads(2 * rank, 0), result(*x);
@@ -476,15 +475,10 @@ LogicalResult shape::resize(Inference &in) {
   }
   if (!allStatic(*x))
     return in.result(op.getY(), element, Sizes(rank, kDynamic));
-  Sizes axes;
-  if (op.getAxes()) {
-    FailureOr<Sizes> normal = in.axes(*op.getAxes(), rank, /*sort=*/false);
-    if (failed(normal))
-      return failure();
-    axes = *normal;
-  } else {
-    axes = firstAxes(rank);
-  }
+  FailureOr<Sizes> normal = axesOrAll(in, op.getAxes(), rank);
+  if (failed(normal))
+    return failure();
+  const Sizes &axes = *normal;
   size_t given = hasSizes ? op.getSizes()->size() : op.getScales()->size();
   if (given != axes.size() || (hasSizes && hasScales && op.getScales()->size() != axes.size()))
     return in.fail("expected " + Twine(axes.size()) + " scales or sizes but got " + Twine(given));
@@ -586,8 +580,7 @@ LogicalResult shape::centerCropPad(Inference &in) {
   if (!x)
     return in.result(op.getY(), in.element(op.getX()), std::nullopt);
   int64_t rank = x->size();
-  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  FailureOr<Sizes> axes = in.axes(op.getAxes().value_or(ArrayRef<int64_t>(all)), rank, /*sort=*/false);
+  FailureOr<Sizes> axes = axesOrAll(in, op.getAxes(), rank);
   if (failed(axes))
     return failure();
   in.set("axes", ArrayRef<int64_t>(*axes));

@@ -32,19 +32,23 @@ LogicalResult shape::batchNormalization(Inference &in) {
   return in.result(op.getY(), in.element(op.getX()), x);
 }
 
+/// The first normalised axis of `x`, whose scale broadcasts to it.
+static FailureOr<int64_t> normalizedAxis(Inference &in, int64_t axis, const Sizes &x, Value scaleOperand) {
+  std::optional<Sizes> scale = in.sizes(scaleOperand);
+  FailureOr<Sizes> both = scale ? broadcastSizes(x, *scale) : FailureOr<Sizes>(x);
+  if (failed(both) || both->size() != x.size())
+    return in.fail("expected a scale that broadcasts to " + printSizes(x) + " but got " + printSizes(*scale));
+  return in.setAxis(axis, x.size());
+}
+
 LogicalResult shape::layerNormalization(Inference &in) {
   auto op = cast<LayerNormalizationOp>(in.operation());
   std::optional<Sizes> x = in.sizes(op.getX()), statistics = x;
   if (x) {
-    FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
+    FailureOr<int64_t> axis = normalizedAxis(in, op.getAxis(), *x, op.getScale());
     if (failed(axis))
       return failure();
-    in.set("axis", *axis);
     std::fill(statistics->begin() + *axis, statistics->end(), 1);
-    std::optional<Sizes> scale = in.sizes(op.getScale());
-    FailureOr<Sizes> both = scale ? broadcastSizes(*x, *scale) : FailureOr<Sizes>(*x);
-    if (failed(both) || both->size() != x->size())
-      return in.fail("expected a scale that broadcasts to " + printSizes(*x) + " but got " + printSizes(*scale));
   }
   Type f32 = Float32Type::get(op.getContext());
   if (failed(in.result(op.getMean(), f32, statistics)) || failed(in.result(op.getInvStdDev(), f32, statistics)))
@@ -55,16 +59,8 @@ LogicalResult shape::layerNormalization(Inference &in) {
 LogicalResult shape::rmsNormalization(Inference &in) {
   auto op = cast<RMSNormalizationOp>(in.operation());
   std::optional<Sizes> x = in.sizes(op.getX());
-  if (x) {
-    FailureOr<int64_t> axis = in.axis(op.getAxis(), x->size());
-    if (failed(axis))
-      return failure();
-    in.set("axis", *axis);
-    std::optional<Sizes> scale = in.sizes(op.getScale());
-    FailureOr<Sizes> both = scale ? broadcastSizes(*x, *scale) : FailureOr<Sizes>(*x);
-    if (failed(both) || both->size() != x->size())
-      return in.fail("expected a scale that broadcasts to " + printSizes(*x) + " but got " + printSizes(*scale));
-  }
+  if (x && failed(normalizedAxis(in, op.getAxis(), *x, op.getScale())))
+    return failure();
   return in.result(op.getY(), in.element(op.getX()), x);
 }
 
@@ -107,11 +103,8 @@ LogicalResult shape::alongAxis(Inference &in) {
   std::optional<Sizes> sizes = in.sizes(x);
   if (sizes) {
     // A scalar has one axis for this purpose.
-    FailureOr<int64_t> axis =
-        in.axis(cast<IntegerAttr>(op->getAttr("axis")).getInt(), std::max<int64_t>(1, sizes->size()));
-    if (failed(axis))
+    if (failed(in.setAxis(cast<IntegerAttr>(op->getAttr("axis")).getInt(), std::max<int64_t>(1, sizes->size()))))
       return failure();
-    in.set("axis", *axis);
   }
   return in.result(op->getResult(0), in.element(x), sizes);
 }

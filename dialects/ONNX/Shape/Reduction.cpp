@@ -60,12 +60,11 @@ LogicalResult shape::argReduce(Inference &in) {
   std::optional<Sizes> sizes = in.sizes(x);
   if (!sizes)
     return in.result(y, i64, std::nullopt);
-  FailureOr<int64_t> axis = in.axis(cast<IntegerAttr>(op->getAttr("axis")).getInt(), sizes->size());
+  FailureOr<int64_t> axis = in.setAxis(cast<IntegerAttr>(op->getAttr("axis")).getInt(), sizes->size());
   if (failed(axis))
     return failure();
   if ((*sizes)[*axis] == 0)
     return in.fail("expected at least one element along axis " + Twine(*axis) + " but got none");
-  in.set("axis", *axis);
   return in.result(y, i64, reduced(*sizes, {*axis}, cast<BoolAttr>(op->getAttr("keepdims")).getValue()));
 }
 
@@ -74,10 +73,9 @@ LogicalResult shape::cumulative(Inference &in) {
   std::optional<Sizes> sizes = in.sizes(op->getOperand(0));
   auto given = op->getAttrOfType<IntegerAttr>("axis");
   if (sizes && given) {
-    FailureOr<int64_t> axis = in.axis(given.getInt(), sizes->size());
+    FailureOr<int64_t> axis = in.setAxis(given.getInt(), sizes->size());
     if (failed(axis))
       return failure();
-    in.set("axis", *axis);
   }
   return in.result(op->getResult(0), in.element(op->getOperand(0)), sizes);
 }

@@ -21,12 +21,11 @@ LogicalResult shape::dft(Inference &in) {
     return in.fail("expected rank 2 or more but got " + printSizes(*x));
   if (isStatic(x->back()) && x->back() != 1 && x->back() != 2)
     return in.fail("expected a last dimension of 1 or 2 but got " + printSizes(*x));
-  FailureOr<int64_t> axis = in.axis(op.getAxis().value_or(-2), x->size());
+  FailureOr<int64_t> axis = in.setAxis(op.getAxis().value_or(-2), x->size());
   if (failed(axis))
     return failure();
   if (*axis + 1 == int64_t(x->size()))
     return in.fail("expected an axis before the last dimension, which holds the parts of numbers");
-  in.set("axis", *axis);
   bool real = op.getInverse() && op.getOnesided();
   int64_t length = (*x)[*axis];
   if (op.getDftLength())

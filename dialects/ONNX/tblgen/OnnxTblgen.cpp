@@ -1,7 +1,8 @@
 //===- OnnxTblgen.cpp - tables from the records of ONNX operators ---------===//
 //
 // Owns what is generated from Ops/*.td besides the MLIR operations: the record table, the declarations of the shape
-// rules, and the table of upgrade steps. Refuses records that contradict themselves: a range, move or canonical mark
+// rules, the table of upgrade steps, and the records as JSON, which scripts/check_versions.py compares with the standard.
+// Refuses records that contradict themselves: a range, move or canonical mark
 // that names no operand or attribute, versions out of order, a missing shape rule, an attribute type that ONNX
 // cannot carry.
 //
@@ -14,6 +15,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TableGen/Error.h"
 #include "llvm/TableGen/Record.h"
@@ -86,6 +89,49 @@ public:
     for (StringRef field : {"floatScalar", "intScalar", "uintScalar", "counted", "library", "limits"})
       os << '"' << record.getValueAsString(field) << "\", ";
     os << "\"\", \"\"},\n";
+  }
+
+  /// What the record says about versions and signatures.
+  json::Object toJson() {
+    readRanges();
+    json::Array operands, results, attributes, upgrades;
+    for (int i = 0; i < op.getNumOperands(); ++i)
+      operands.push_back(json::Object{{"name", op.getOperand(i).name},
+                                      {"arity", arity(op.getOperand(i))},
+                                      {"from", take(op.getOperand(i).name).from}});
+    for (int i = 0; i < op.getNumResults(); ++i)
+      results.push_back(json::Object{{"name", op.getResultName(i)}, {"arity", arity(op.getResult(i))}});
+    for (const auto &named : op.getAttributes()) {
+      if (named.attr.isDerivedAttr())
+        continue;
+      Range range = take(named.name);
+      json::Object row{{"name", named.name},   {"kind", attributeKind(named.attr.getBaseAttr().getAttrDefName())},
+                       {"from", range.from},   {"until", range.canonical ? 0 : range.until},
+                       {"required", !named.attr.isOptional() && !named.attr.hasDefaultValue()}};
+      if (named.attr.hasDefaultValue())
+        row["default"] = named.attr.getDefaultValue();
+      attributes.push_back(std::move(row));
+    }
+    for (const auto &region : op.getRegions())
+      attributes.push_back(json::Object{
+          {"name", region.name}, {"kind", "Graph"}, {"from", 0}, {"until", 1000}, {"required", true}});
+    for (const Record *legacy : record.getValueAsListOfDefs("legacy"))
+      attributes.push_back(json::Object{{"name", legacy->getValueAsString("name")},
+                                        {"kind", legacyKind(legacy->getValueAsString("kind"))},
+                                        {"from", 0},
+                                        {"until", legacy->getValueAsInt("version")},
+                                        {"required", false},
+                                        {"legacy", true}});
+    for (const Record *upgrade : record.getValueAsListOfDefs("upgrades"))
+      upgrades.push_back(upgrade->getValueAsInt("version"));
+    return json::Object{{"name", record.getValueAsString("standardName")},
+                        {"domain", record.getValueAsString("domain")},
+                        {"since", json::Array(record.getValueAsListOfInts("since"))},
+                        {"unpinned", json::Array(record.getValueAsListOfInts("unpinned"))},
+                        {"operands", std::move(operands)},
+                        {"results", std::move(results)},
+                        {"attributes", std::move(attributes)},
+                        {"upgrades", std::move(upgrades)}};
   }
 
   static void writeSince(const Record &record, StringRef id, raw_ostream &os) {
@@ -263,6 +309,21 @@ bool emitNames(const RecordKeeper &keeper, raw_ostream &os, StringRef macro, boo
   return false;
 }
 
+/// The records as JSON, for scripts.
+bool emitJson(const RecordKeeper &keeper, raw_ostream &os) {
+  json::Array rows;
+  for (const Record *record : keeper.getAllDerivedDefinitions("ONNX_Op"))
+    rows.push_back(RecordWriter(*record, nulls()).toJson());
+  for (const Record *record : keeper.getAllDerivedDefinitions("ONNX_Refused"))
+    rows.push_back(json::Object{{"name", record->getValueAsString("name")},
+                                {"domain", record->getValueAsString("domain")},
+                                {"since", json::Array(record->getValueAsListOfInts("since"))},
+                                {"refused", true}});
+  os << formatv("{0:2}", json::Value(std::move(rows))) << "\n";
+  return false;
+}
+
+mlir::GenRegistration jsonRecords("gen-onnx-json", "The records' versions and signatures as JSON", emitJson);
 mlir::GenRegistration records("gen-onnx-records", "The table of records", emitRecords);
 mlir::GenRegistration shapes("gen-onnx-shape-rules", "ONNX_SHAPE_RULE(name) for each rule",
                              [](const RecordKeeper &keeper, raw_ostream &os) {

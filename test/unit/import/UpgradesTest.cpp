@@ -140,6 +140,21 @@ TEST(Upgrades, ClipBoundsAreAttributesFromAttributesAndOperands) {
   }
 }
 
+TEST(Upgrades, GridSampleModesHadOtherNames) {
+  for (auto [opset, given, expected] : {std::tuple(16, "", "linear"), std::tuple(16, "bilinear", "linear"),
+                                        std::tuple(16, "bicubic", "cubic"), std::tuple(16, "nearest", "nearest"),
+                                        std::tuple(22, "cubic", "cubic")}) {
+    ModelBuilder model(opset);
+    model.input("x", {1, 1, 4, 4}).input("grid", {1, 2, 2, 2}).output("y");
+    auto &node = model.node("GridSample", {"x", "grid"}, {"y"});
+    if (*given)
+      ModelBuilder::set(node, "mode", given);
+    Imported imported(model.bytes());
+    ASSERT_TRUE(imported.infer()) << imported.text();
+    EXPECT_EQ(textOf(imported.one("onnx.GridSample"), "mode"), expected) << opset << " " << given;
+  }
+}
+
 TEST(Upgrades, SliceListsAreAttributesFromAttributesAndOperands) {
   for (bool old : {true, false}) {
     ModelBuilder model(old ? 9 : 13);
