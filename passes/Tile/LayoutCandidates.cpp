@@ -202,7 +202,7 @@ static void addLanewise(const Structure &structure, const LayoutCosts &costs,
         // The same values in every lane: read from HBM with a partition step of 0.
         candidate.operands.push_back(Layout::hbm());
         if (!isConstantTensor(operand))
-          loads += costs.dma(elementsOf(shapeOf(operand)) * storedBytes(elementTypeOf(operand)) * kPartitions, 4096);
+          loads += costs.dma(elementsOf(shapeOf(operand)) * storedBytes(elementTypeOf(operand)) * kPartitions, costs.dmaPacketBytes);
       } else if (std::optional<Layout> layout = layoutWith(structure, index, partition)) {
         candidate.operands.push_back(*layout);
       } else {

@@ -7,6 +7,7 @@
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
 #include "passes/Tile/Taps.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -38,22 +39,28 @@ void TilePlan::print(llvm::raw_ostream &os) const {
 
 namespace {
 
-/// True when an operand of `op` is read against the order of a loop (`d -> -d + c`). MLIR takes the first and the last
-/// index of a tile for its bounds, so no tile of such an operation can be cut.
-bool readsBackwards(linalg::LinalgOp op) {
-  return llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
-    return llvm::any_of(map.getResults(), [](AffineExpr result) {
+/// True when an operand of `op` is read against the order of `loop` (`d -> -d + c`). MLIR takes the first and the last index
+/// of a tile for its bounds, so no tile along such a loop can be cut.
+bool readsBackwards(linalg::LinalgOp op, unsigned loop) {
+  return llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return llvm::any_of(map.getResults(), [&](AffineExpr result) {
       return result
-          .walk([](AffineExpr part) {
+          .walk([&](AffineExpr part) {
             auto product = dyn_cast<AffineBinaryOpExpr>(part);
             auto factor = product && product.getKind() == AffineExprKind::Mul
                               ? dyn_cast<AffineConstantExpr>(product.getRHS())
                               : AffineConstantExpr();
-            return factor && factor.getValue() < 0 ? WalkResult::interrupt() : WalkResult::advance();
+            return factor && factor.getValue() < 0 && product.getLHS().isFunctionOfDim(loop) ? WalkResult::interrupt()
+                                                                                           : WalkResult::advance();
           })
           .wasInterrupted();
     });
   });
+}
+
+/// The same of any loop.
+bool readsBackwards(linalg::LinalgOp op) {
+  return llvm::any_of(llvm::seq<unsigned>(0, op.getNumLoops()), [&](unsigned loop) { return readsBackwards(op, loop); });
 }
 
 /// For each loop of a fused producer, the loop of the root that it runs with; -1 when the root has no such loop.
@@ -638,7 +645,7 @@ private:
     int64_t limit = builder.members.size() == 1 ? limits.loneElements : limits.mapElements;
     // Only loops that every member runs in parallel: a member without the loop would be computed once per tile.
     auto isShared = [&](int64_t loop) {
-      if (iterators[loop] != utils::IteratorType::parallel)
+      if (iterators[loop] != utils::IteratorType::parallel || readsBackwards(root, loop))
         return false;
       return llvm::all_of(builder.members, [&](Operation *member) {
         auto op = cast<linalg::LinalgOp>(member);

@@ -28,6 +28,42 @@ func.func private @good(%x: tensor<128x64xf32, #trn.sbuf>, %w: tensor<128x512xf3
 
 // -----
 
+// A window that only gives loops their ranges needs no memory …
+#pooled = affine_map<(p, x, r) -> (p, x + r)>
+#window = affine_map<(p, x, r) -> (r)>
+#kept = affine_map<(p, x, r) -> (p, x)>
+func.func private @window_of_ranges(%x: tensor<64x10xf32, #trn.sbuf>, %y: tensor<64x8xf32, #trn.sbuf>) -> tensor<64x8xf32, #trn.sbuf> {
+  %window = tensor.empty() : tensor<3xf32>
+  %0 = linalg.generic {indexing_maps = [#pooled, #window, #kept], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %window : tensor<64x10xf32, #trn.sbuf>, tensor<3xf32>) outs(%y : tensor<64x8xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %w: f32, %acc: f32):
+    %m = arith.maximumf %a, %acc : f32
+    linalg.yield %m : f32
+  } -> tensor<64x8xf32, #trn.sbuf>
+  return %0 : tensor<64x8xf32, #trn.sbuf>
+}
+
+// -----
+
+// … one whose elements are read does.
+#pooled = affine_map<(p, x, r) -> (p, x + r)>
+#window = affine_map<(p, x, r) -> (r)>
+#kept = affine_map<(p, x, r) -> (p, x)>
+func.func private @window_of_values(%x: tensor<64x10xf32, #trn.sbuf>, %y: tensor<64x8xf32, #trn.sbuf>) -> tensor<64x8xf32, #trn.sbuf> {
+  // expected-error @+1 {{stage tiled, L2: expected a static shape and a space, but got 'tensor<3xf32>'}}
+  %window = tensor.empty() : tensor<3xf32>
+  %0 = linalg.generic {indexing_maps = [#pooled, #window, #kept], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %window : tensor<64x10xf32, #trn.sbuf>, tensor<3xf32>) outs(%y : tensor<64x8xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %w: f32, %acc: f32):
+    %p = arith.mulf %a, %w : f32
+    %m = arith.maximumf %p, %acc : f32
+    linalg.yield %m : f32
+  } -> tensor<64x8xf32, #trn.sbuf>
+  return %0 : tensor<64x8xf32, #trn.sbuf>
+}
+
+// -----
+
 // expected-error @+1 {{stage tiled, L1: expected no arguments and no results, but got 1 and 0}}
 func.func @main(%x: tensor<4x4xf32, #trn.hbm>) {
   return
