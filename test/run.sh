@@ -43,6 +43,7 @@ if [ "$part" = all ] || [ "$part" = models ]; then
   .venv/bin/python test/models/host_paths.py --build build/release
   .venv/bin/python test/models/faults.py --build build/release
   .venv/bin/python test/models/stages.py --build build/release
+  .venv/bin/python test/models/levels.py --build build/release
   step "tensors larger than SBUF, and sizes that divide nothing"; done_steps
   .venv/bin/python test/stress/large.py --build build/release
   .venv/bin/python test/stress/ragged.py --build build/release

@@ -51,6 +51,14 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> importModel(mlir::MLIRContext
                                                                llvm::StringRef folder, const ImportOptions &options,
                                                                Diagnostics &problems);
 
+/// An operator that the importer replaces by its definition in the standard, which fits every node.
+struct InlinedOperator {
+  std::string name;
+  std::vector<int> since; ///< the versions with such a definition
+};
+/// All of them that have no record of their own, by name.
+std::vector<InlinedOperator> inlinedOperators();
+
 /// The dialects that an imported module needs.
 void loadImportDialects(mlir::MLIRContext &context);
 

@@ -425,6 +425,8 @@ private:
 
   /// The declared type is a promise of the file: its element type must hold. Declared sizes are often stale.
   void checkOutput(const ::onnx::ValueInfoProto &output, Value value) {
+    if (!output.has_type())
+      return;
     const ::onnx::TypeProto *type = &output.type();
     if (type->has_optional_type())
       type = &type->optional_type().elem_type();
@@ -434,7 +436,7 @@ private:
     else if (sequence || !llvm::isa<TensorType>(value.getType()))
       return add(Kind::Unsupported, "output '" + output.name() + "' is not declared as what it is",
                  "declare its type in the model");
-    if (!output.has_type() || (type->has_tensor_type() && type->tensor_type().elem_type() == 0))
+    if (type->has_tensor_type() && type->tensor_type().elem_type() == 0)
       return;
     if (!type->has_tensor_type())
       return add(Kind::Unsupported, "output '" + output.name() + "' is neither a tensor nor a sequence of tensors");

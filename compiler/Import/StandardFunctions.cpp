@@ -1,6 +1,10 @@
 //===- StandardFunctions.cpp - operators that the standard defines by others =//
 #include "compiler/Import/StandardFunctions.h"
 
+#include "dialects/ONNX/OpRecords.h"
+
+#include "llvm/ADT/STLExtras.h"
+
 #include <cstdlib>
 #include <map>
 #include <vector>
@@ -35,6 +39,21 @@ static const Bodies &bodies() {
     return result;
   }();
   return table;
+}
+
+std::vector<InlinedOperator> trn::inlinedOperators() {
+  std::vector<InlinedOperator> result;
+  for (const auto &[name, versions] : bodies()) {
+    if (onnx::findRecord("", name))
+      continue;
+    InlinedOperator &entry = result.emplace_back();
+    entry.name = name;
+    for (const Body &body : versions)
+      if (!llvm::is_contained(entry.since, static_cast<int>(body.since)))
+        entry.since.push_back(static_cast<int>(body.since));
+    llvm::sort(entry.since);
+  }
+  return result;
 }
 
 const ::onnx::FunctionProto *trn::standardFunction(const std::string &name, int64_t opset) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "compiler/Pipeline/OptLevel.h"
 #include <cstdint>
 #include <map>
 #include <set>
@@ -20,6 +21,7 @@ enum class AutoCastType { BF16, FP16 };
 
 struct CompileOptions {
   std::string target = "trn2"; ///< a device of Devices.td
+  unsigned optLevel = kDefaultOptLevel; ///< a level of OptLevels.def
   AutoCast autoCast = AutoCast::None;
   AutoCastType autoCastType = AutoCastType::BF16;
 

@@ -41,9 +41,17 @@ static std::string autoCastName(AutoCast cast) {
 }
 static std::string autoCastTypeName(AutoCastType type) { return type == AutoCastType::FP16 ? "fp16" : "bf16"; }
 
-/// Appends the passes that lead from the stage before `stage` to `stage`.
-static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions &options,
-                      const Residency &residency) {
+/// The level's own plan.
+static PlanVariant planOf(const OptLevel &level) {
+  PlanVariant plan;
+  plan.foldTaps = level.foldTaps;
+  if (!level.residency)
+    plan.residency.percent = 0;
+  return plan;
+}
+
+void Compiler::addPasses(Stage stage, OpPassManager &manager, const CompileOptions &options) const {
+  const OptLevel &level = allOptLevels()[options.optLevel];
   switch (stage) {
   case Stage::Imported:
   case Stage::Encoded:
@@ -51,9 +59,10 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
   case Stage::Graph:
     return buildGraphPipeline(manager);
   case Stage::Tensor:
-    return buildTensorPipeline(manager, {autoCastName(options.autoCast), autoCastTypeName(options.autoCastType)});
+    return buildTensorPipeline(manager, {autoCastName(options.autoCast), autoCastTypeName(options.autoCastType),
+                                         level.fuseMaps});
   case Stage::Grouped:
-    return addLayoutPasses(manager, options.target, options.printPlans, residency);
+    return addLayoutPasses(manager, {options.target, options.printPlans, plan_.foldTaps, plan_.residency});
   case Stage::Tiled:
     return buildTilePipeline(manager, options.target, options.printPlans);
   case Stage::Buffered:
@@ -64,7 +73,7 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
     manager.addPass(createTrnFlatten());
     manager.addPass(createTrnSplitBuffers());
     manager.addPass(createTrnAssignEngines({options.target}));
-    manager.addPass(createTrnSchedule({options.target, options.printPlans}));
+    manager.addPass(createTrnSchedule({options.target, options.printPlans, /*sbufBudget=*/0, level.search}));
     return;
   case Stage::Allocated:
     manager.addPass(createTrnAllocate({options.target, options.printPlans}));
@@ -76,10 +85,69 @@ static void addPasses(Stage stage, OpPassManager &manager, const CompileOptions 
 }
 
 //===----------------------------------------------------------------------===//
+// Searching plans
+//===----------------------------------------------------------------------===//
+
+/// Shares of SBUF for whole tensors that a search tries beside the default: more room for prefetched weights, or less
+/// traffic.
+static constexpr unsigned kSearchedPercents[] = {40, 50, 75};
+
+std::optional<SmallVector<int64_t>> Compiler::tryPlan(const PlanVariant &plan) {
+  ScopedDiagnosticHandler quiet(context_.get(), [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> trial = module_->clone();
+  CompileOptions options = options_;
+  options.printPlans = false;
+  options.optLevel = kDefaultOptLevel; // one schedule for each plan
+  plan_ = plan;
+  SmallVector<int64_t> ends;
+  for (ModuleOp part : ir::partsOf(*trial)) {
+    for (Stage stage : allStages()) {
+      if (stage <= stage_ || stage > Stage::Scheduled)
+        continue;
+      PassManager manager(context_.get(), ModuleOp::getOperationName());
+      manager.enableVerifier(false);
+      addPasses(stage, manager, options);
+      if (llvm::failed(manager.run(part)))
+        return std::nullopt;
+    }
+    int64_t &end = ends.emplace_back(0);
+    part.walk([&](ir::InstructionOpInterface op) { end = std::max(end, op.getCompletion().value_or(0)); });
+  }
+  return ends;
+}
+
+/// Whether a program is faster however often its parts run: no part is slower, and one is faster.
+static bool isFaster(ArrayRef<int64_t> times, ArrayRef<int64_t> than) {
+  return times != than && llvm::all_of(llvm::zip_equal(times, than),
+                                       [](auto pair) { return std::get<0>(pair) <= std::get<1>(pair); });
+}
+
+void Compiler::searchPlan() {
+  const PlanVariant own = planOf(allOptLevels()[options_.optLevel]);
+  llvm::SmallVector<PlanVariant> others = {{!own.foldTaps, own.residency}};
+  for (unsigned percent : kSearchedPercents)
+    others.push_back({own.foldTaps, {percent, {}}});
+  PlanVariant best = own;
+  std::optional<SmallVector<int64_t>> shortest = tryPlan(own);
+  // Without one the program exceeds SBUF, and room is made at its crowded nodes, which no plan here does.
+  for (const PlanVariant &plan : shortest ? ArrayRef(others) : ArrayRef<PlanVariant>())
+    if (std::optional<SmallVector<int64_t>> times = tryPlan(plan); times && isFaster(*times, *shortest)) {
+      shortest = std::move(times);
+      best = plan;
+    }
+  plan_ = best;
+  searched_ = true;
+  if (options_.printPlans)
+    emitRemark(module_->getLoc()) << "plan search: " << 1 + others.size() << " plans, taken: taps "
+                                  << (best.foldTaps ? "folded, " : "apart, ") << best.residency.percent
+                                  << " % of SBUF for whole tensors";
+}
+
+//===----------------------------------------------------------------------===//
 // Compiler
 //===----------------------------------------------------------------------===//
 
-Compiler::Compiler(CompileOptions options) : options_(std::move(options)) {
+Compiler::Compiler(CompileOptions options) : options_(std::move(options)), plan_(planOf(allOptLevels()[options_.optLevel])) {
   DialectRegistry registry;
   registerDialects(registry);
   context_ = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
@@ -224,6 +292,20 @@ void Compiler::refuse(const std::string &reason) {
   (void)fail(Failure::BadInput);
 }
 
+LogicalResult Compiler::finishImport(FailureOr<OwningOpRef<ModuleOp>> imported) {
+  if (llvm::failed(imported) || problems_.hasErrors())
+    return fail(importFailure(problems_));
+  adopt(std::move(*imported), Stage::Imported);
+  return isa::device(options_.target) ? checkBorder() : success();
+}
+
+LogicalResult Compiler::open(llvm::ArrayRef<char> model, const std::string &folder) {
+  FailureOr<ImportOptions> import = importOptions(options_, problems_);
+  if (llvm::failed(import))
+    return fail(Failure::BadInput);
+  return finishImport(importModel(*context_, model, folder, *import, problems_));
+}
+
 LogicalResult Compiler::open(const std::string &path, std::optional<Stage> startFrom) {
   if (llvm::StringRef(path).ends_with(".mlir")) {
     llvm::SourceMgr sources;
@@ -243,18 +325,15 @@ LogicalResult Compiler::open(const std::string &path, std::optional<Stage> start
   FailureOr<ImportOptions> import = importOptions(options_, problems_);
   if (llvm::failed(import))
     return fail(Failure::BadInput);
-  FailureOr<OwningOpRef<ModuleOp>> imported = importModel(*context_, path, *import, problems_);
-  if (llvm::failed(imported) || problems_.hasErrors())
-    return fail(importFailure(problems_));
-  adopt(std::move(*imported), Stage::Imported);
-  return isa::device(options_.target) ? checkBorder() : success();
+  return finishImport(importModel(*context_, path, *import, problems_));
 }
 
 void Compiler::adopt(OwningOpRef<ModuleOp> module, Stage stage) {
   module_ = std::move(module);
   stage_ = stage;
   beforeLayout_ = {};
-  residency_ = {};
+  plan_ = planOf(allOptLevels()[options_.optLevel]);
+  searched_ = false;
   attempts_ = 0;
 }
 
@@ -274,7 +353,8 @@ LogicalResult Compiler::advance(Stage stage) {
 static constexpr unsigned kCrowdedAttempts = 6;
 
 bool Compiler::keepLessInSbuf() {
-  if (!beforeLayout_ || failure_ != Failure::Unsupported || !problems_.onlyExceedsSbuf() || residency_.percent == 0)
+  Residency &residency = plan_.residency;
+  if (!beforeLayout_ || failure_ != Failure::Unsupported || !problems_.onlyExceedsSbuf() || residency.percent == 0)
     return false;
   std::vector<std::string> crowded;
   for (const Problem &problem : problems_.problems())
@@ -283,10 +363,10 @@ bool Compiler::keepLessInSbuf() {
   std::string change;
   if (!crowded.empty() && ++attempts_ <= kCrowdedAttempts) {
     change = "less room for whole tensors at '" + llvm::join(crowded, "', '") + "'";
-    residency_.crowdedNodes.insert(residency_.crowdedNodes.end(), crowded.begin(), crowded.end());
+    residency.crowdedNodes.insert(residency.crowdedNodes.end(), crowded.begin(), crowded.end());
   } else {
-    residency_.percent = residency_.percent == Residency().percent ? residency_.percent / 2 : 0;
-    change = "whole tensors in at most " + std::to_string(residency_.percent) + " % of SBUF";
+    residency.percent = residency.percent > Residency().percent / 2 ? residency.percent / 2 : 0;
+    change = "whole tensors in at most " + std::to_string(residency.percent) + " % of SBUF";
   }
   problems_.retractErrors(options_.printPlans, "compiled again from stage 'tensor', with " + change);
   failure_ = Failure::None;
@@ -311,9 +391,7 @@ bool Compiler::runPasses(Stage stage) {
   if (hasBodies && !run(*module_, buildControlPipeline))
     return false;
   for (ModuleOp part : ir::partsOf(*module_))
-    if (!run(part, [&](OpPassManager &manager) {
-          addPasses(stage, manager, options_, residency_);
-        }))
+    if (!run(part, [&](OpPassManager &manager) { addPasses(stage, manager, options_); }))
       return false;
   return true;
 }
@@ -322,8 +400,11 @@ LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
   for (Stage next : allStages()) {
     if (next <= stage_ || next > stage || next == Stage::Encoded)
       continue;
-    if (next == Stage::Grouped)
+    if (next == Stage::Grouped) {
+      if (allOptLevels()[options_.optLevel].search && !searched_)
+        searchPlan();
       beforeLayout_ = module_->clone();
+    }
     bool passed = runPasses(next);
     // A diagnostic of a pass is about the model; a module that breaks a contract is a defect of ours.
     if (!passed || problems_.hasErrors()) {
@@ -352,12 +433,9 @@ LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
         if (llvm::failed(checkProgramSize(part, device)))
           return fail(Failure::Unsupported);
       }
-    if (next == Stage::Buffered)
-      for (ModuleOp part : ir::partsOf(*module_))
-        if (std::optional<std::string> memory = buffersExceedDeviceMemory(part, device)) {
-          error(*memory, "use smaller sizes, or another --target");
-          return fail(Failure::Unsupported);
-        }
+    for (ModuleOp part : next == Stage::Buffered ? ir::partsOf(*module_) : SmallVector<ModuleOp>())
+      if (llvm::failed(verifyBuffersOnChip(part, device)) || llvm::failed(verifyBuffersInDeviceMemory(part, device)))
+        return fail(handWritten_ ? Failure::BadInput : Failure::Unsupported);
     if (next == Stage::Tensor && options_.embedIr) {
       llvm::raw_string_ostream text(tensorIr_);
       OpPrintingFlags flags;
@@ -374,6 +452,7 @@ FailureOr<exe::Executable> Compiler::encode() {
   EncodeOptions encode;
   encode.target = options_.target;
   encode.build["compiler"] = "trn-mlir " TRN_VERSION;
+  encode.build["opt_level"] = std::to_string(options_.optLevel);
   encode.build["auto_cast"] = autoCastName(options_.autoCast);
   if (options_.autoCast != AutoCast::None)
     encode.build["auto_cast_type"] = autoCastTypeName(options_.autoCastType);

@@ -16,8 +16,19 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/SourceMgr.h"
 #include <functional>
+#include <optional>
+
+namespace mlir {
+class OpPassManager;
+}
 
 namespace trn {
+
+/// What the layout is planned with: the alternatives of a search.
+struct PlanVariant {
+  bool foldTaps = true;
+  Residency residency;
+};
 
 class Compiler {
 public:
@@ -30,6 +41,8 @@ public:
   /// Reads a .onnx model (then at stage `imported`) or a .mlir module. A .mlir module is at `startFrom`, or at
   /// `selected` when nothing is said: a kernel. Fails with problems.
   mlir::LogicalResult open(const std::string &path, std::optional<Stage> startFrom);
+  /// Reads an ONNX model in memory, which must outlive the compiler; its external data lies in `folder`.
+  mlir::LogicalResult open(llvm::ArrayRef<char> model, const std::string &folder);
   /// Goes on with the .mlir dump of `stage` instead of the current module. Its contract is not checked: who looks for
   /// what is wrong with it does that. Fails with problems when it cannot be read.
   mlir::LogicalResult replace(const std::string &path, Stage stage);
@@ -69,11 +82,20 @@ private:
   /// can be made.
   bool keepLessInSbuf();
   mlir::LogicalResult checkBorder();
+  /// Appends the passes that lead from the stage before `stage` to `stage`.
+  void addPasses(Stage stage, mlir::OpPassManager &manager, const CompileOptions &options) const;
+  /// Takes over what was imported, or fails with the importer's problems.
+  mlir::LogicalResult finishImport(mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> imported);
+  /// The modelled time, in ticks, of each part of the module with that plan; none when it does not compile.
+  std::optional<llvm::SmallVector<int64_t>> tryPlan(const PlanVariant &plan);
+  /// Tries plans for the module at stage `tensor` and keeps the fastest: no part is slower than with the level's own.
+  void searchPlan();
   /// Reads a .mlir file; null with problems.
   mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &path, llvm::SourceMgr &sources);
   void error(const std::string &reason, const std::string &hint = "");
 
   CompileOptions options_;
+  PlanVariant plan_;
   std::unique_ptr<mlir::MLIRContext> context_;
   Diagnostics problems_;
   std::unique_ptr<DiagnosticCollector> collector_;
@@ -82,8 +104,8 @@ private:
   Failure failure_ = Failure::None;
   /// The module at stage `tensor`, from when its layouts are chosen until its program is known to fit.
   mlir::OwningOpRef<mlir::ModuleOp> beforeLayout_;
-  Residency residency_;
   unsigned attempts_ = 0; ///< layouts whose program has exceeded SBUF
+  bool searched_ = false; ///< whether plan_ is the one that a search has chosen
   std::string tensorIr_;     ///< the text of stage `tensor`, with options().embedIr
   bool handWritten_ = false; ///< the module came from a .mlir file: what is wrong with it is its author's
 };

@@ -2,6 +2,7 @@
 #include "compiler/Pipeline/DeviceMemory.h"
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/Trn/TrnDialect.h"
 #include "dialects/Trn/TrnOps.h"
 #include "passes/Schedule/Passes.h"
 #include "runtime/executable/Format.h"
@@ -9,10 +10,24 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace trn {
+
+/// Bytes of a static tensor or buffer whose first `skip` dimensions do not count, as many as fit 64 bits; 0 for other
+/// types.
+static uint64_t bytesOf(Type type, unsigned skip = 0) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || !shaped.hasStaticShape() || !shaped.getElementType().isIntOrFloat())
+    return 0;
+  uint64_t bytes = (shaped.getElementTypeBitWidth() + 7) / 8;
+  for (int64_t size : shaped.getShape().drop_front(std::min<size_t>(skip, shaped.getRank())))
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes))
+      return UINT64_MAX;
+  return bytes;
+}
 
 namespace {
 
@@ -20,46 +35,32 @@ namespace {
 struct Footprint {
   uint64_t total = 0, largest = 0;
   Type largestType;
+  Operation *largestOp = nullptr; ///< what makes it
 
-  void add(Type type) {
+  void add(Type type, Operation *op = nullptr) {
     uint64_t bytes = bytesOf(type);
-    if (bytes > largest) {
-      largest = bytes;
-      largestType = type;
-    }
+    consider(bytes, type, op);
     add(bytes);
   }
   void add(const Footprint &other) {
-    if (other.largest > largest) {
-      largest = other.largest;
-      largestType = other.largestType;
-    }
+    consider(other.largest, other.largestType, other.largestOp);
     add(other.total);
   }
   /// The reason when this is more than a core of `device` has; `what` says what was added up.
   std::optional<std::string> exceeds(const isa::DeviceInfo &device, StringRef what) const;
 
 private:
-  void add(uint64_t bytes) {
-    if (__builtin_add_overflow(total, bytes, &total))
-      total = UINT64_MAX;
+  void consider(uint64_t bytes, Type type, Operation *op) {
+    if (bytes <= largest)
+      return;
+    largest = bytes;
+    largestType = type;
+    largestOp = op;
   }
-  static uint64_t bytesOf(Type type);
+  void add(uint64_t bytes) { total = llvm::SaturatingAdd(total, bytes); }
 };
 
 } // namespace
-
-/// 0 for what has no static size.
-uint64_t Footprint::bytesOf(Type type) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  if (!shaped || !shaped.hasStaticShape() || !shaped.getElementType().isIntOrFloat())
-    return 0;
-  uint64_t bytes = (shaped.getElementTypeBitWidth() + 7) / 8;
-  for (int64_t size : shaped.getShape())
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes))
-      return UINT64_MAX;
-  return bytes;
-}
 
 std::optional<std::string> Footprint::exceeds(const isa::DeviceInfo &device, StringRef what) const {
   const uint64_t limit = static_cast<uint64_t>(device.hbmBytesPerCoreMiB) << 20;
@@ -93,7 +94,7 @@ std::optional<std::string> exceedsDeviceMemory(ModuleOp module, const isa::Devic
   return footprint.exceeds(device, "inputs, outputs and weights");
 }
 
-std::optional<std::string> buffersExceedDeviceMemory(ModuleOp module, const isa::DeviceInfo &device) {
+LogicalResult verifyBuffersInDeviceMemory(ModuleOp module, const isa::DeviceInfo &device) {
   llvm::DenseMap<Operation *, Footprint> perCall;
   std::function<Footprint(func::FuncOp)> allocatedBy = [&](func::FuncOp function) {
     auto [known, isNew] = perCall.try_emplace(function); // nothing yet, for recursive calls, which flattening refuses
@@ -102,7 +103,7 @@ std::optional<std::string> buffersExceedDeviceMemory(ModuleOp module, const isa:
     Footprint footprint;
     function.walk([&](Operation *op) {
       if (auto alloc = dyn_cast<memref::AllocOp>(op); alloc && ir::spaceOf(alloc.getType()) == isa::Space::HBM)
-        footprint.add(alloc.getType());
+        footprint.add(alloc.getType(), op);
       else if (auto call = dyn_cast<func::CallOp>(op))
         if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee()))
           footprint.add(allocatedBy(callee));
@@ -112,11 +113,16 @@ std::optional<std::string> buffersExceedDeviceMemory(ModuleOp module, const isa:
   };
   Footprint footprint;
   for (auto global : module.getOps<ir::GlobalOp>())
-    footprint.add(global.getType());
+    footprint.add(global.getType(), global);
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic())
       footprint.add(allocatedBy(function));
-  return footprint.exceeds(device, "inputs, outputs, weights and what is kept between them");
+  std::optional<std::string> reason =
+      footprint.exceeds(device, "inputs, outputs, weights and what is kept between them");
+  if (!reason)
+    return success();
+  Operation *at = footprint.largestOp ? footprint.largestOp : module.getOperation();
+  return at->emitError(*reason) << "; use smaller sizes, or another --target";
 }
 
 LogicalResult checkProgramSize(ModuleOp module, const isa::DeviceInfo &device) {
@@ -141,6 +147,24 @@ LogicalResult checkProgramSize(ModuleOp module, const isa::DeviceInfo &device) {
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
+}
+
+LogicalResult verifyBuffersOnChip(ModuleOp module, const isa::DeviceInfo &device) {
+  LogicalResult result = success();
+  module.walk([&](Operation *op) {
+    if (!llvm::isa<memref::AllocOp, ir::AllocOp>(op))
+      return;
+    Type type = op->getResult(0).getType();
+    std::optional<isa::Space> space = ir::spaceOf(type);
+    if (!space || *space == isa::Space::HBM)
+      return;
+    const uint64_t bytes = bytesOf(type, /*skip=*/1), limit = static_cast<uint64_t>(device.capacity(*space));
+    if (bytes > limit)
+      result = op->emitError("expected at most ")
+               << limit << " bytes per partition, the " << (*space == isa::Space::SBUF ? "SBUF" : "PSUM") << " of "
+               << device.name << ", but got " << bytes << " for " << type << "; use smaller sizes";
+  });
+  return result;
 }
 
 std::optional<std::string> exceedsExecutableFormat(ModuleOp module) {

@@ -11,13 +11,18 @@ namespace trn {
 /// when that is more than a core of `device` has. Asked early, because planning terabytes takes forever.
 std::optional<std::string> exceedsDeviceMemory(mlir::ModuleOp module, const isa::DeviceInfo &device);
 
-/// The same of stage `buffered`, where what is kept in device memory between groups is known, too; before loops are
-/// unrolled.
-std::optional<std::string> buffersExceedDeviceMemory(mlir::ModuleOp module, const isa::DeviceInfo &device);
+/// Checks the same at stage `buffered`, where what is kept in device memory between groups is known, too; before loops are
+/// unrolled. Emits an error at the largest buffer.
+mlir::LogicalResult verifyBuffersInDeviceMemory(mlir::ModuleOp module, const isa::DeviceInfo &device);
 
 /// Refuses, at stage `tensor`, reductions that the longest program (kMaxInstructions) cannot do even when each of its
 /// instructions keeps the whole of its engine busy: they would be tiled for ever.
 mlir::LogicalResult checkProgramSize(mlir::ModuleOp module, const isa::DeviceInfo &device);
+
+/// Checks that each on-chip buffer of a module of stage `buffered` fits its memory alone, and emits an error at each that
+/// does not. Asked before anything is unrolled, which takes long for sizes that cannot fit anyway; what is alive at once
+/// is the scheduler's to find out.
+mlir::LogicalResult verifyBuffersOnChip(mlir::ModuleOp module, const isa::DeviceInfo &device);
 
 /// The reason why an input or output cannot be described in an executable, when there is one.
 std::optional<std::string> exceedsExecutableFormat(mlir::ModuleOp module);

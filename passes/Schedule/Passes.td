@@ -87,7 +87,8 @@ def TrnSchedule : Pass<"trn-schedule", "::mlir::ModuleOp"> {
     *Contract out*: stage `scheduled`: the instructions stand in the order of their modelled issue, with `engine`,
     `issue` and `completion`. `trn.act_table_load` stands where ACT changes tables. `load_stationary` is false where
     the array already holds the operand. A budget of 90 % of SBUF is tried first and lowered by 5 % until the buffers
-    can also be placed.
+    can also be placed. With `search`, all budgets are tried, each with several shares that early loads leave to
+    computation, and the shortest schedule whose buffers can be placed is taken: never a longer one than without.
 
     *Example*: loads of weights for later layers move up as far as memory allows; two independent chains interleave.
 
@@ -97,7 +98,8 @@ def TrnSchedule : Pass<"trn-schedule", "::mlir::ModuleOp"> {
   let options = [TargetOption<>,
     Option<"printPlan", "print-plan", "bool", "false", "Print the plan's summary to the diagnostics stream; default off">,
     Option<"sbufBudget", "sbuf-budget", "uint64_t", "0",
-           "Bytes per partition; default 0: 90 % of the target's usable SBUF, then less">];
+           "Bytes per partition; default 0: 90 % of the target's usable SBUF, then less">,
+    Option<"search", "search", "bool", "false", "Take the shortest of many schedules; default off: the first that fits">];
   let dependentDialects = ["::trn::ir::TrnDialect"];
 }
 

@@ -25,6 +25,9 @@ using namespace trn;
 static constexpr unsigned kFirstBudgetPercent = 90;
 static constexpr unsigned kBudgetStepPercent = 5;
 static constexpr unsigned kLastBudgetPercent = 50;
+/// What a search tries beside the default: how much early loads leave of the budget decides whether computation or loads
+/// wait.
+static constexpr double kComputeReserves[] = {0, 0.0625, 0.25, 0.375};
 /// Buffers that a capacity error lists, the largest first.
 static constexpr unsigned kListedBuffers = 12;
 
@@ -53,6 +56,8 @@ private:
   LogicalResult findSchedule(func::FuncOp entry, const FunctionProgram &read, const Resources &resources,
                              SchedulePlan &plan);
   LogicalResult reportFragmentation(func::FuncOp entry, const FunctionProgram &read, ArrayRef<uint32_t> homeless);
+  void searchSchedule(const FunctionProgram &read, const DependenceGraph &graph, const Resources &resources,
+                      SchedulePlan &best);
   LogicalResult reportCapacity(const FunctionProgram &read, const CapacityProblem &problem);
   void apply(func::FuncOp entry, FunctionProgram &read, const SchedulePlan &plan);
   void insertTableLoad(OpBuilder &builder, Location loc, const TableLoad &load);
@@ -82,12 +87,32 @@ LogicalResult SchedulePass::findSchedule(func::FuncOp entry, const FunctionProgr
     if (!fits && !attempt(problem.needed))
       return reportCapacity(read, problem);
     allocation = computeAllocation(read.program, plan.instructions, resources);
-    if (allocation.ok())
+    if (allocation.ok()) {
+      if (search)
+        searchSchedule(read, graph, resources, plan);
       return success();
+    }
     if (!fits)
       break;
   }
   return reportFragmentation(entry, read, allocation.failed);
+}
+
+/// Replaces `best` by the shortest schedule whose buffers can be placed too.
+void SchedulePass::searchSchedule(const FunctionProgram &read, const DependenceGraph &graph, const Resources &resources,
+                                  SchedulePlan &best) {
+  auto consider = [&](unsigned percent, double reserve) {
+    SchedulePlan plan;
+    CapacityProblem problem;
+    if (computeSchedule(read.program, graph, resources, {resources.sbufBytes * percent / 100, reserve}, plan, problem) &&
+        plan.makespan < best.makespan && computeAllocation(read.program, plan.instructions, resources).ok())
+      best = std::move(plan);
+  };
+  for (unsigned percent = kFirstBudgetPercent; percent >= kLastBudgetPercent; percent -= kBudgetStepPercent) {
+    consider(percent, ScheduleOptions().computeReserve);
+    for (double reserve : kComputeReserves)
+      consider(percent, reserve);
+  }
 }
 
 /// The node of the first instruction that writes a buffer.

@@ -15,6 +15,7 @@ namespace trn {
 struct TensorPipelineOptions {
   std::string autoCast = "none";     ///< none, matmult, all
   std::string autoCastType = "bf16"; ///< bf16, fp16
+  bool fuseMaps = true;              ///< whether tensor-fuse-elementwise runs
 };
 
 /// From stage `graph` to stage `tensor`.

@@ -28,7 +28,8 @@ void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOption
     function.addPass(createFoldConstantsPass());
   }
   function.addPass(createSimplifyMovementPass());
-  function.addPass(createFuseElementwisePass());
+  if (options.fuseMaps)
+    function.addPass(createFuseElementwisePass());
   function.addPass(createCSEPass());
 }
 

@@ -38,7 +38,7 @@ struct ChooseLayoutPass : public impl::ChooseLayoutPassBase<ChooseLayoutPass> {
   /// Tensors that take two layouts, or that SBUF has no room for, are missed chances.
   void report(const LayoutPlan &plan) {
     for (const TensorForm &form : plan.allForms()) {
-      if (form.spilled)
+      if (form.spilled && residentPercent > 0)
         remark::missed(form.value.getLoc(), remark::RemarkOpts::name("Spilled").category("layout"))
             << "kept in HBM: SBUF has no room for its " << (std::to_string(form.bytesPerLane) + " bytes per partition");
       if (form.layout.isOnChip() && form.layout != plan.home(form.value) && !plan.home(form.value).isHbm())

@@ -8,23 +8,23 @@ using namespace mlir;
 
 namespace trn {
 
-void addLayoutPasses(OpPassManager &manager, StringRef target, bool printPlans,
-                     const Residency &residency) {
+void addLayoutPasses(OpPassManager &manager, const LayoutPipelineOptions &options) {
   manager.addNestedPass<func::FuncOp>(createNormalizeStructurePass());
-  manager.addNestedPass<func::FuncOp>(createFoldTapsPass({target.str()}));
+  if (options.foldTaps)
+    manager.addNestedPass<func::FuncOp>(createFoldTapsPass({options.target}));
   ChooseLayoutPassOptions layout;
-  layout.target = target.str();
-  layout.residentPercent = residency.percent;
-  layout.crowdedNodes.assign(residency.crowdedNodes.begin(), residency.crowdedNodes.end());
-  layout.printPlan = printPlans;
+  layout.target = options.target;
+  layout.residentPercent = options.residency.percent;
+  layout.crowdedNodes.assign(options.residency.crowdedNodes.begin(), options.residency.crowdedNodes.end());
+  layout.printPlan = options.printPlans;
   manager.addNestedPass<func::FuncOp>(createChooseLayoutPass(layout));
   ApplyLayoutPassOptions apply;
-  apply.target = target.str();
-  apply.residentPercent = residency.percent;
-  apply.crowdedNodes.assign(residency.crowdedNodes.begin(), residency.crowdedNodes.end());
+  apply.target = options.target;
+  apply.residentPercent = options.residency.percent;
+  apply.crowdedNodes.assign(options.residency.crowdedNodes.begin(), options.residency.crowdedNodes.end());
   manager.addPass(createApplyLayoutPass(apply));
-  manager.addPass(createFormGroupsPass({printPlans}));
-  manager.addPass(createAccumulateAddendsPass({target.str()}));
+  manager.addPass(createFormGroupsPass({options.printPlans}));
+  manager.addPass(createAccumulateAddendsPass({options.target}));
 }
 
 } // namespace trn

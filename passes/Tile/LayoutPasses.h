@@ -23,7 +23,13 @@ struct Residency {
   std::vector<std::string> crowdedNodes;
 };
 
-/// The passes from stage `tensor` to stage `grouped` for `target`, in order.
-void addLayoutPasses(mlir::OpPassManager &manager, llvm::StringRef target = "trn2", bool printPlans = false,
-                     const Residency &residency = {});
+struct LayoutPipelineOptions {
+  std::string target = "trn2";
+  bool printPlans = false;
+  bool foldTaps = true; ///< whether tile-fold-taps runs
+  Residency residency;
+};
+
+/// The passes from stage `tensor` to stage `grouped`, in order.
+void addLayoutPasses(mlir::OpPassManager &manager, const LayoutPipelineOptions &options = {});
 } // namespace trn

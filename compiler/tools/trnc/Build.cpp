@@ -16,8 +16,8 @@ CompileOptions compileOptions(CommandLine &line) {
   options.target = line.choice(OPT_target, options.target, targets);
   if (line.value(OPT_lnc, line.value(OPT_logical_nc_config, "1")) != "1")
     line.problem("logical cores of two physical cores are not supported; use --lnc 1");
-  // One level so far: the values of neuronx-cc are accepted, and compile alike.
-  line.integer(line.has(OPT_O) ? OPT_O : OPT_optlevel, 2, 1, 3);
+  options.optLevel = static_cast<unsigned>(line.integer(line.has(OPT_O) ? OPT_O : OPT_optlevel, kDefaultOptLevel, 0,
+                                                        static_cast<int64_t>(allOptLevels().size()) - 1));
   std::string cast = line.choice(OPT_auto_cast, "none", {"none", "matmult", "all"});
   options.autoCast = cast == "none" ? AutoCast::None : cast == "all" ? AutoCast::All : AutoCast::Matmult;
   options.autoCastType = line.choice(OPT_auto_cast_type, "bf16", {"bf16", "fp16"}) == "fp16" ? AutoCastType::FP16
@@ -52,6 +52,24 @@ CompileOptions compileOptions(CommandLine &line) {
   }
   for (const NamedFile &file : line.namedFiles(OPT_const_input))
     options.constInputs[file.name] = file.file;
+  return options;
+}
+
+CompileOptions optionsForInputs(CompileOptions options, llvm::ArrayRef<std::string> inputs) {
+  // The elements of a sequence x are x.0, x.1, …
+  auto isGone = [&](llvm::StringRef name) {
+    auto [sequence, position] = name.rsplit('.');
+    const bool isElement = !position.empty() && llvm::all_of(position, llvm::isDigit);
+    return !llvm::is_contained(inputs, name) && !(isElement && llvm::is_contained(inputs, sequence));
+  };
+  auto keep = [&](auto &named) {
+    for (auto it = named.begin(); it != named.end();)
+      it = isGone(it->first) ? named.erase(it) : std::next(it);
+  };
+  keep(options.shapes);
+  keep(options.constInputs);
+  for (auto it = options.absent.begin(); it != options.absent.end();)
+    it = isGone(*it) ? options.absent.erase(it) : std::next(it);
   return options;
 }
 

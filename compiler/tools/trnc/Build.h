@@ -13,6 +13,9 @@ namespace trn::driver {
 /// The compile options of a call; usage problems are recorded in `line`.
 CompileOptions compileOptions(CommandLine &line);
 
+/// The same options for a part of the model: what they say about inputs that it does not have is left out.
+CompileOptions optionsForInputs(CompileOptions options, llvm::ArrayRef<std::string> inputs);
+
 /// Prints problems to standard error: the severity, the model file, the node, the reason, the way out.
 void printProblems(const std::string &file, const Diagnostics &problems, bool remarks = false);
 /// One line on standard error.

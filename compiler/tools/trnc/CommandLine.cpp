@@ -1,5 +1,6 @@
 //===- CommandLine.cpp - one parsed call of trnc --------------------------===//
 #include "compiler/tools/trnc/CommandLine.h"
+#include "compiler/Pipeline/OptLevel.h"
 #include "dialects/Trn/ISA/ISA.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -65,6 +66,9 @@ void printHelp(llvm::StringRef command) {
   os << "\n'trnc COMMAND --help' shows the options of a command.\n\nEXIT CODES:\n";
 #define TRN_EXIT_CODE(id, code, name, when) os << llvm::formatv("  {0}  {1}: {2}\n", code, name, when);
 #include "compiler/tools/trnc/ExitCodes.def"
+  os << "\nOPTIMISATION LEVELS:\n";
+  for (const OptLevel &level : allOptLevels())
+    os << llvm::formatv("  -O{0}  {1}\n", level.level, level.summary);
 }
 
 } // namespace
@@ -209,7 +213,7 @@ std::string CommandLine::file() {
 
 void CommandLine::protectFiles(const std::string &input) {
   std::vector<std::string> outputs;
-  for (OptionId id : {OPT_o, OPT_output, OPT_html, OPT_perfetto})
+  for (OptionId id : {OPT_o, OPT_output, OPT_reduce, OPT_html, OPT_perfetto})
     if (has(id))
       outputs.push_back(value(id));
   for (const std::string &text : values(OPT_save))

@@ -1,4 +1,5 @@
 //===- Ops.cpp - trnc ops -------------------------------------------------===//
+#include "compiler/Import/Import.h"
 #include "compiler/tools/trnc/Commands.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,9 +10,11 @@
 
 namespace trn::driver {
 
-static std::string versions(const onnx::OpRecord &record) {
-  return llvm::join(llvm::map_range(record.since, [](int v) { return std::to_string(v); }), " ");
+static std::string versions(llvm::ArrayRef<int> since) {
+  return llvm::join(llvm::map_range(since, [](int v) { return std::to_string(v); }), " ");
 }
+
+constexpr const char *kInlined = "replaced by its definition in the standard";
 
 static llvm::json::Value json(const onnx::OpRecord &record) {
   llvm::json::Array since;
@@ -41,10 +44,39 @@ static llvm::json::Value json(const onnx::OpRecord &record) {
   return object;
 }
 
+/// One row of the table, as people and programs see it.
+struct Row {
+  std::string name, versions, text;
+  llvm::json::Value value;
+};
+
+/// Operators with a record, and those that the standard defines by them; sorted by domain and name.
+static std::vector<Row> rows(llvm::ArrayRef<std::string> names) {
+  auto wanted = [&](llvm::StringRef name) { return names.empty() || llvm::is_contained(names, name); };
+  std::vector<Row> rows;
+  std::vector<InlinedOperator> inlined = inlinedOperators();
+  auto next = inlined.begin();
+  auto addInlinedBefore = [&](llvm::StringRef domain, llvm::StringRef name) {
+    for (; next != inlined.end() && (!domain.empty() || next->name < name); ++next)
+      if (wanted(next->name))
+        rows.push_back({next->name, versions(next->since), kInlined,
+                        llvm::json::Object{{"name", next->name}, {"domain", "ai.onnx"}, {"supported", true},
+                                           {"since", llvm::json::Array(next->since)}, {"limits", kInlined}}});
+  };
+  for (const onnx::OpRecord &record : onnx::records()) {
+    addInlinedBefore(record.domain, record.name);
+    if (wanted(record.name))
+      rows.push_back({(record.domain.empty() ? "" : record.domain.str() + ".") + record.name.str(),
+                      versions(record.since),
+                      record.refused() ? "refused: " + record.reason.str() : record.limits.str(), json(record)});
+  }
+  return rows;
+}
+
 int runOps(CommandLine &line) {
   std::vector<std::string> names = line.positionals();
   for (const std::string &name : names)
-    if (llvm::none_of(onnx::records(), [&](const onnx::OpRecord &record) { return record.name == name; }))
+    if (rows({name}).empty())
       line.problem("no operator '" + name + "' is known");
   if (line.reportProblems("trnc ops"))
     return kUsage;
@@ -52,16 +84,12 @@ int runOps(CommandLine &line) {
   bool markdown = line.has(OPT_markdown);
   if (markdown && !line.has(OPT_json))
     llvm::outs() << "| operator | versions | limits |\n|---|---|---|\n";
-  for (const onnx::OpRecord &record : onnx::records()) {
-    if (!names.empty() && !llvm::is_contained(names, record.name))
-      continue;
-    std::string name = (record.domain.empty() ? "" : record.domain.str() + ".") + record.name.str();
-    std::string text = record.refused() ? "refused: " + record.reason.str() : record.limits.str();
+  for (Row &row : rows(names)) {
     if (line.has(OPT_json))
-      all.push_back(json(record));
+      all.push_back(std::move(row.value));
     else
-      llvm::outs() << llvm::formatv(markdown ? "| {0} | {1} | {2} |\n" : "{0,-32}{1,-24}{2}\n", name, versions(record),
-                                    text);
+      llvm::outs() << llvm::formatv(markdown ? "| {0} | {1} | {2} |\n" : "{0,-32}{1,-24}{2}\n", row.name, row.versions,
+                                    row.text);
   }
   if (line.has(OPT_json))
     llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << "\n";

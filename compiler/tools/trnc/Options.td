@@ -60,7 +60,7 @@ defm target : Value<"target", Commands<[compile, run, verify, check, explain, pr
 defm lnc : Value<"lnc", Compiling, "N", "Logical cores: physical cores per program (only 1)">;
 defm logical_nc_config : Value<"logical-nc-config", Compiling, "N", "The same, as neuronx-cc spells it">;
 def lnc_short : Separate<["-"], "lnc", Compiling.Names>, Alias<lnc>;
-def O : Joined<["-"], "O", Compiling.Names>, MetaVarName<"LEVEL">, HelpText<"1, 2 or 3; accepted for compatibility: there is one level so far">;
+def O : Joined<["-"], "O", Compiling.Names>, MetaVarName<"LEVEL">, HelpText<"Optimisation level, 0 to 3 (default: 2); 'trnc --help' says what each does">;
 defm optlevel : Value<"optlevel", Compiling, "LEVEL", "The same, as neuronx-cc spells it">;
 defm auto_cast : Value<"auto-cast", Compiling, "none|matmult|all",
                        "Which fp32 operations may run in a narrower type (default: none, fp32-exact)">;
@@ -93,6 +93,9 @@ defm stage : Value<"stage", Commands<[verify]>, "STAGE", "The stage whose values
                    "(default: tensor, where precision is decided)">;
 defm reference : Value<"reference", Commands<[verify, bisect]>, "FILE.npz",
                        "Every node's value (scripts/node_values.py); verify --layers: default is the compiler's own in fp32">;
+defm reduce : Value<"reduce", Commands<[verify]>, "FILE.onnx",
+                    "Write the smallest part of the model that fails like it: to compile, or against --reference "
+                    "(default: the compiler's own values in fp32)">;
 defm replace : Value<"replace", Commands<[bisect]>, "STAGE=@FILE.mlir",
                      "Go on from this dump instead of what the compiler makes at the stage; repeatable">;
 defm rtol : Value<"rtol", Commands<[verify, bisect]>, "X", "Relative tolerance (default: 1e-3; bisect: 1e-4 of the largest value; verify --layers: the same, "

@@ -4,6 +4,7 @@
 #include "compiler/Weights/Constant.h"
 #include "compiler/tools/trnc/Compare.h"
 #include "dialects/Trn/TrnOps.h"
+#include "runtime/src/HostTypes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -35,6 +36,41 @@ std::string readReferences(const std::string &path, References &references) {
     if (auto at = references.byValue.find(value.getAsString().value_or("").str()); at != references.byValue.end())
       references.byNode[node.str()] = at->second;
   return "";
+}
+
+/// The inputs of @main at stage `graph`.
+static std::vector<InputPort> inputPorts(ModuleOp module) {
+  std::vector<InputPort> ports;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
+    auto type = cast<RankedTensorType>(main.getArgumentTypes()[i]);
+    std::optional<isa::DType> dtype = ir::dtypeOf(type.getElementType());
+    auto name = main.getArgAttrOfType<StringAttr>(i, "onnx.name");
+    ports.push_back({name ? name.str() : "", dtype ? rt::hostType(*dtype) : rt::DataType::Undefined,
+                     type.getShape().vec()});
+  }
+  return ports;
+}
+
+std::vector<std::string> collectReferences(const InputSources &sources, ModuleOp module, References &references) {
+  if (!sources.reference.empty())
+    if (std::string wrong = readReferences(sources.reference, references); !wrong.empty())
+      return {wrong};
+  std::vector<InputPort> ports = inputPorts(module);
+  // What the file holds needs no other source.
+  llvm::erase_if(ports, [&](const InputPort &port) {
+    bool given = llvm::any_of(sources.files, [&](const NamedFile &file) { return file.name == port.name; });
+    return !given && references.byValue.count(port.name);
+  });
+  std::vector<NamedFile> inputs = sources.files;
+  if (!sources.data.empty())
+    addFolder(sources.data, "input",
+              llvm::map_to_vector(ports, [](const InputPort &port) { return port.name; }), inputs);
+  std::vector<std::string> problems;
+  references.given = collectInputs(ports, inputs, sources.seed, problems);
+  for (const rt::HostTensor &tensor : references.given)
+    references.byValue[tensor.name] = &tensor;
+  return problems;
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,13 +158,8 @@ static void observeBuffers(EvaluateOptions &options, StageValues &values) {
   };
 }
 
-FailureOr<StageValues> evaluateStage(Stage stage, ModuleOp module, const References &references,
-                                     const isa::DeviceInfo &device, bool withNodes) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main || main.isExternal())
-    return module.emitError("expected a function @main with a body");
-  std::vector<Port> inputs, outputs;
-  portsOf(main, inputs, outputs);
+/// The values of `inputs`.
+static FailureOr<SmallVector<Tensor>> argumentsOf(ArrayRef<Port> inputs, const References &references, ModuleOp module) {
   SmallVector<Tensor> arguments;
   for (const Port &input : inputs) {
     FailureOr<Tensor> argument = inputOf(input.name, input.type, references, module);
@@ -136,6 +167,45 @@ FailureOr<StageValues> evaluateStage(Stage stage, ModuleOp module, const Referen
       return failure();
     arguments.push_back(std::move(*argument));
   }
+  return arguments;
+}
+
+FailureOr<std::vector<rt::HostTensor>> evaluateOutputs(ModuleOp module, const References &references,
+                                                       const isa::DeviceInfo &device) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  std::vector<Port> inputs, outputs;
+  portsOf(main, inputs, outputs);
+  FailureOr<SmallVector<Tensor>> arguments = argumentsOf(inputs, references, module);
+  if (failed(arguments))
+    return failure();
+  EvaluateOptions options;
+  options.device = &device;
+  FailureOr<SmallVector<Tensor>> results = evaluate(main, *arguments, options);
+  if (failed(results))
+    return failure();
+  std::vector<rt::HostTensor> tensors;
+  for (auto [port, result] : llvm::zip_equal(outputs, *results)) {
+    std::optional<isa::DType> dtype = ir::dtypeOf(result.elementType());
+    if (!dtype)
+      return module.emitError("output '") << port.name << "' has a type that no caller sees";
+    Tensor dense = result.dense();
+    const auto *bytes = reinterpret_cast<const uint8_t *>(dense.bytes());
+    tensors.push_back({port.name, rt::hostType(*dtype), dense.shape().vec(),
+                       {bytes, bytes + dense.elements() * byteSize(dense.storage())}});
+  }
+  return tensors;
+}
+
+FailureOr<StageValues> evaluateStage(Stage stage, ModuleOp module, const References &references,
+                                     const isa::DeviceInfo &device, bool withNodes) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return module.emitError("expected a function @main with a body");
+  std::vector<Port> inputs, outputs;
+  portsOf(main, inputs, outputs);
+  FailureOr<SmallVector<Tensor>> arguments = argumentsOf(inputs, references, module);
+  if (failed(arguments))
+    return failure();
   StageValues values;
   EvaluateOptions options;
   options.device = &device;
@@ -143,7 +213,7 @@ FailureOr<StageValues> evaluateStage(Stage stage, ModuleOp module, const Referen
     observeTensors(stage, main, options, values);
   else if (withNodes)
     observeBuffers(options, values);
-  FailureOr<SmallVector<Tensor>> results = evaluate(main, arguments, options);
+  FailureOr<SmallVector<Tensor>> results = evaluate(main, *arguments, options);
   if (failed(results))
     return failure();
   for (auto [port, result] : llvm::zip_equal(outputs, *results)) {

@@ -8,6 +8,7 @@
 #include "compiler/Pipeline/Stages.h"
 #include "compiler/Reference/Tensor.h"
 #include "compiler/Support/Problems.h"
+#include "compiler/tools/trnc/Tensors.h"
 #include "dialects/Trn/ISA/ISA.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/src/TensorFile.h"
@@ -26,6 +27,19 @@ struct References {
 /// Reads the file of scripts/node_values.py; its member `__nodes__` maps node names to values, as JSON. The text of a
 /// problem, or "".
 std::string readReferences(const std::string &path, References &references);
+
+/// Where the inputs of a model, and expected values, come from: files by name, a folder of the ONNX suite, seeded noise for
+/// what is left, and a file of scripts/node_values.py. The last two and the folder may be absent.
+struct InputSources {
+  std::vector<NamedFile> files;
+  std::string data;
+  std::optional<uint64_t> seed;
+  std::string reference;
+};
+
+/// Fills `references` with the inputs of a module at stage `graph`, and with the values of its nodes when there is a
+/// file of them. All problems as lines.
+std::vector<std::string> collectReferences(const InputSources &sources, mlir::ModuleOp module, References &references);
 
 /// A value that a node computes at some stage.
 struct NodeValue {
@@ -48,6 +62,10 @@ struct StageValues {
 /// error at the operation that cannot be evaluated.
 mlir::FailureOr<StageValues> evaluateStage(Stage stage, mlir::ModuleOp module, const References &references,
                                            const isa::DeviceInfo &device, bool withNodes);
+
+/// The outputs of @main of a module at stage `graph`, as callers see them. Fails like evaluateStage.
+mlir::FailureOr<std::vector<rt::HostTensor>> evaluateOutputs(mlir::ModuleOp module, const References &references,
+                                                             const isa::DeviceInfo &device);
 
 /// The elements of a tensor, row major.
 std::vector<double> asDoubles(const Tensor &tensor);

@@ -3,6 +3,7 @@
 #include "runtime/src/HostTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 #include <map>
@@ -139,6 +140,16 @@ std::vector<HostTensor> collectInputs(const std::vector<InputPort> &ports, const
     inputs.push_back(std::move(tensor));
   }
   return inputs;
+}
+
+void addFolder(const std::string &folder, const char *prefix, llvm::ArrayRef<std::string> names,
+               std::vector<NamedFile> &to) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::string file = folder + "/" + prefix + "_" + std::to_string(i) + ".pb";
+    bool given = llvm::any_of(to, [&](const NamedFile &each) { return each.name == names[i]; });
+    if (!given && llvm::sys::fs::exists(file))
+      to.push_back({names[i], file});
+  }
 }
 
 std::vector<std::string> setInputs(rt::Session &session, const std::vector<NamedFile> &files,

@@ -27,6 +27,10 @@ struct InputPort {
 std::vector<rt::HostTensor> collectInputs(const std::vector<InputPort> &ports, const std::vector<NamedFile> &files,
                                           std::optional<uint64_t> seed, std::vector<std::string> &problems);
 
+/// Adds `prefix`_N.pb of a test folder of the ONNX suite, in the order of `names`, unless the name has a file already.
+void addFolder(const std::string &folder, const char *prefix, llvm::ArrayRef<std::string> names,
+               std::vector<NamedFile> &to);
+
 /// Writes the session's inputs from `files`; inputs without a file are filled with noise when `seed` is given. Returns
 /// all problems as lines; empty when all inputs are set.
 std::vector<std::string> setInputs(rt::Session &session, const std::vector<NamedFile> &files,

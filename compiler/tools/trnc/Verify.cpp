@@ -3,10 +3,9 @@
 #include "compiler/tools/trnc/Commands.h"
 #include "compiler/tools/trnc/Compare.h"
 #include "compiler/tools/trnc/Layers.h"
+#include "compiler/tools/trnc/Reduce.h"
 #include "compiler/tools/trnc/Tensors.h"
 #include "dialects/Trn/Program.h"
-#include "dialects/Trn/TrnDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/src/HostTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -16,58 +15,9 @@
 
 namespace trn::driver {
 
-/// Adds `prefix`_N.pb of a test folder of the ONNX suite, in the model's order, unless the name has a file already.
-static void addFolder(const std::string &folder, const char *prefix, llvm::ArrayRef<std::string> names,
-                      std::vector<NamedFile> &to) {
-  for (size_t i = 0; i < names.size(); ++i) {
-    std::string file = folder + "/" + prefix + "_" + std::to_string(i) + ".pb";
-    bool given = llvm::any_of(to, [&](const NamedFile &each) { return each.name == names[i]; });
-    if (!given && llvm::sys::fs::exists(file))
-      to.push_back({names[i], file});
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Layers
 //===----------------------------------------------------------------------===//
-
-/// The inputs of @main at stage `graph`.
-static std::vector<InputPort> inputPorts(mlir::ModuleOp module) {
-  std::vector<InputPort> ports;
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  for (unsigned i = 0; i < main.getNumArguments(); ++i) {
-    auto type = llvm::cast<mlir::RankedTensorType>(main.getArgumentTypes()[i]);
-    std::optional<isa::DType> dtype = ir::dtypeOf(type.getElementType());
-    auto name = main.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name");
-    ports.push_back({name ? name.str() : "", dtype ? rt::hostType(*dtype) : rt::DataType::Undefined,
-                     std::vector<int64_t>(type.getShape())});
-  }
-  return ports;
-}
-
-/// Fills `references` with the model's inputs, and with the values of its nodes when --reference has them.
-static std::vector<std::string> collectReferences(CommandLine &line, mlir::ModuleOp module,
-                                                  const std::vector<NamedFile> &files, std::optional<uint64_t> seed,
-                                                  References &references) {
-  std::vector<std::string> problems;
-  if (line.has(OPT_reference))
-    if (std::string wrong = readReferences(line.value(OPT_reference), references); !wrong.empty())
-      return {wrong};
-  std::vector<InputPort> ports = inputPorts(module);
-  // What the file holds needs no other source.
-  llvm::erase_if(ports, [&](const InputPort &port) {
-    bool given = llvm::any_of(files, [&](const NamedFile &file) { return file.name == port.name; });
-    return !given && references.byValue.count(port.name);
-  });
-  std::vector<NamedFile> inputs = files;
-  if (line.has(OPT_data))
-    addFolder(line.value(OPT_data), "input", llvm::map_to_vector(ports, [](const InputPort &port) { return port.name; }),
-              inputs);
-  references.given = collectInputs(ports, inputs, seed, problems);
-  for (const rt::HostTensor &tensor : references.given)
-    references.byValue[tensor.name] = &tensor;
-  return problems;
-}
 
 /// Compares every node of the model at `stage` with fp32. Returns kOk with the report, or the exit code of what
 /// went wrong, with the problems printed.
@@ -89,7 +39,8 @@ static int verifyLayers(CommandLine &line, const CompileOptions &options, const 
                "without --layers");
     return kUnsupported;
   }
-  std::vector<std::string> problems = collectReferences(line, compiler.module(), inputs, seed, references);
+  std::vector<std::string> problems = collectReferences(
+      {inputs, line.value(OPT_data, ""), seed, line.value(OPT_reference, "")}, compiler.module(), references);
   for (const std::string &text : problems)
     printError(text);
   if (!problems.empty())
@@ -209,8 +160,14 @@ int runVerify(CommandLine &line) {
   sessionOptions.check = line.choice(OPT_check_level, "on", {"on", "off"}) == "on";
   sessionOptions.timeoutSeconds = line.real(OPT_timeout, 0);
   bool layers = line.has(OPT_layers), outputs = line.has(OPT_data) || !expected.empty();
-  if (!outputs && !layers)
-    line.problem("nothing to compare with; give --data FOLDER, --expect NAME=@FILE or --layers");
+  bool reduces = line.has(OPT_reduce);
+  if (!outputs && !layers && !reduces)
+    line.problem("nothing to compare with; give --data FOLDER, --expect NAME=@FILE, --layers or --reduce FILE");
+  if (reduces && (layers || !expected.empty() || line.has(OPT_json)))
+    line.problem("--reduce compares with --reference, or with the compiler's own values in fp32, and takes neither "
+                 "--expect, --layers nor --json");
+  if (reduces && !llvm::StringRef(file).ends_with(".onnx"))
+    line.problem("--reduce takes ONNX models; trn-reduce takes .mlir modules");
   if (layers && (llvm::StringRef(file).ends_with(".mlir") || llvm::StringRef(file).ends_with(".trnx")))
     line.problem("--layers takes ONNX models: only they have nodes with values in fp32");
   std::optional<Stage> stage = parseStage(line.value(OPT_stage, "tensor"));
@@ -219,8 +176,8 @@ int runVerify(CommandLine &line) {
                  "'");
   if (line.has(OPT_stage) && !layers)
     line.problem("option '--stage' is for --layers; `trnc bisect` looks for the stage that is wrong");
-  if (line.has(OPT_reference) && !layers)
-    line.problem("option '--reference' is for --layers; give outputs with --expect NAME=@FILE.npz:member");
+  if (line.has(OPT_reference) && !layers && !reduces)
+    line.problem("option '--reference' is for --layers and --reduce; give outputs with --expect NAME=@FILE.npz:member");
   line.refuseCompileOptions(file);
   line.protectFiles(file);
   if (line.reportProblems("trnc verify"))
@@ -229,6 +186,11 @@ int runVerify(CommandLine &line) {
     printError("'" + line.value(OPT_data) + "': expected a folder with input_N.pb and output_N.pb");
     return kBadInput;
   }
+
+  if (reduces)
+    return reduceModel(file, line.value(OPT_reduce),
+                       {options, sessionOptions, inputs, seed, line.value(OPT_data, ""), line.value(OPT_reference, ""),
+                        line.real(OPT_rtol, 1e-4), line.has(OPT_quiet)});
 
   bool all = true;
   LayerReport report;

@@ -89,7 +89,9 @@ TEST_P(LayoutNumerics, GroupedComputesWhatTensorComputes) {
   ASSERT_TRUE(succeeded(expected));
 
   PassManager manager(&context);
-  trn::addLayoutPasses(manager, "trn2", /*printPlans=*/false, {std::get<1>(GetParam()), {}});
+  trn::LayoutPipelineOptions options;
+  options.residency.percent = std::get<1>(GetParam());
+  trn::addLayoutPasses(manager, options);
   ASSERT_TRUE(succeeded(manager.run(*module)));
   EXPECT_TRUE(succeeded(trn::verifyGrouped(*module)));
   FailureOr<SmallVector<trn::Tensor>> actual = trn::evaluate(module->lookupSymbol<func::FuncOp>("main"), arguments);
