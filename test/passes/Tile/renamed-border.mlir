@@ -1,6 +1,6 @@
-// RUN: trnc compile %s --start-from tensor --stop-after grouped -o %t.mlir
+// RUN: trnc compile %s -O1 --start-from tensor --stop-after grouped -o %t.mlir
 // RUN: FileCheck-22 %s < %t.mlir
-// RUN: trnc compile %s --start-from tensor -o %t.trnx
+// RUN: trnc compile %s -O1 --start-from tensor -o %t.trnx
 
 // The transpose only renames: on chip, both sides lie with channels on the partitions and rows and columns in one order.
 // But the convolution reads its result with a border, so it needs storage that has one: it is copied, not renamed.
