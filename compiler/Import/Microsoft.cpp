@@ -282,8 +282,13 @@ LogicalResult upgrade::microsoftMatMulNBits(NodeImporter &node) {
   std::optional<Constant> weights = Constant::get(node.operand(1));
   if (std::string reason = problemOf(node, packed, weights); !reason.empty())
     return node.problem(Kind::Unsupported, reason, "quantise the model's weights in blocks of 4 or 8 bits");
-  if (packed.depth < 1 || packed.columns < 1 || packed.block < 16 || (packed.block & (packed.block - 1)) != 0)
-    return node.problem(Kind::Broken, "expected sizes of at least 1 and a block that is a power of 2 from 16 on");
+  constexpr int64_t kMost = int64_t(1) << 30; // products of two stay below 2^63
+  if (packed.depth < 1 || packed.depth > kMost || packed.columns < 1 || packed.columns > kMost)
+    return node.problem(Kind::Broken, "expected 'K' and 'N' from 1 to 2^30 but got " + std::to_string(packed.depth) +
+                                          " and " + std::to_string(packed.columns));
+  if (packed.block < 16 || packed.block > kMost || (packed.block & (packed.block - 1)) != 0)
+    return node.problem(Kind::Broken, "expected a 'block_size' that is a power of 2 from 16 to 2^30 but got " +
+                                          std::to_string(packed.block));
   int64_t expected = packed.columns * packed.blocks() * packed.blockBytes();
   if (elementBytes(weights->elementType()) != 1 || weights->size() != expected)
     return node.problem(Kind::Broken, "expected " + std::to_string(expected) + " bytes of weights but got " +

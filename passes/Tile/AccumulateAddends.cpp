@@ -9,13 +9,16 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "passes/Tile/LayoutCost.h"
 #include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
 #include "llvm/ADT/MapVector.h"
+#include <cstring>
 
 using namespace mlir;
 
@@ -78,7 +81,101 @@ static double productsPerColumn(Value sum) {
   return steps;
 }
 
-static std::optional<Addition> findAddition(linalg::GenericOp map, const LayoutCosts &costs) {
+namespace {
+/// Finds what may be infinite by design, not by overflow: inputs of the model (masks), infinite constants, logarithms, and
+/// what is made of them without a contraction, which would spread infinities itself.
+class Infinities {
+public:
+  explicit Infinities(func::FuncOp main) : main(main) {}
+
+  bool mayBe(Value value) {
+    auto [known, isNew] = found.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
+    bool infinite = llvm::isa<BlockArgument>(value) ? argumentMayBe(cast<BlockArgument>(value)) : resultMayBe(value);
+    return found[value] = infinite;
+  }
+
+private:
+  bool argumentMayBe(BlockArgument argument) {
+    auto group = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!group || group == main)
+      return true;
+    return llvm::any_of(main.getOps<func::CallOp>(), [&](func::CallOp call) {
+      return call.getCallee() == group.getName() && mayBe(call.getOperand(argument.getArgNumber()));
+    });
+  }
+
+  bool resultMayBe(Value value) {
+    Operation *op = value.getDefiningOp();
+    auto anyOf = [&](ValueRange values) { return llvm::any_of(values, [&](Value operand) { return mayBe(operand); }); };
+    if (llvm::isa<tensor::EmptyOp>(op))
+      return false;
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      auto callee = main->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>(call.getCallee());
+      return mayBe(callee.getBody().front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()));
+    }
+    if (auto tensor = dyn_cast<bufferization::ToTensorOp>(op)) {
+      auto get = tensor.getBuffer().getDefiningOp<ir::GetGlobalOp>();
+      auto global = get ? main->getParentOfType<ModuleOp>().lookupSymbol<ir::GlobalOp>(get.getName()) : ir::GlobalOp();
+      return !global || !global.getValue() || hasInfinities(*global.getValue());
+    }
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      std::optional<StructuredKind> kind = classify(linalgOp);
+      if (kind == StructuredKind::Contraction)
+        return false;
+      // The start of a maximum is infinite; what becomes of it is not.
+      for (Operation &scalar : *linalgOp.getBlock())
+        if (llvm::isa<math::LogOp, math::Log2Op, math::Log10Op, math::Log1pOp>(scalar) ||
+            llvm::any_of(scalar.getOperands(), isInfinite))
+          return true;
+      return anyOf(linalgOp.getDpsInputs());
+    }
+    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      Value constant = pad.getConstantPaddingValue();
+      return !constant || isInfinite(constant) || mayBe(pad.getSource());
+    }
+    if (llvm::isa<tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                  tensor::ConcatOp, tensor::CastOp>(op))
+      return anyOf(llvm::to_vector(llvm::make_filter_range(
+          op->getOperands(), [](Value operand) { return llvm::isa<TensorType>(operand.getType()); })));
+    return true;
+  }
+
+  static bool isInfinite(Value scalar) {
+    auto constant = scalar.getDefiningOp<arith::ConstantOp>();
+    auto number = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+    return number && !number.getValue().isFinite();
+  }
+
+  /// All bits of the exponent are set in infinities and NaNs.
+  static bool hasInfinities(ElementsAttr values) {
+    ArrayRef<char> bytes;
+    if (auto dense = dyn_cast<DenseElementsAttr>(values))
+      bytes = dense.getRawData();
+    else if (auto resource = dyn_cast<DenseResourceElementsAttr>(values))
+      bytes = resource.getRawHandle().getBlob() ? resource.getRawHandle().getBlob()->getData() : bytes;
+    auto any = [&](auto exponent) {
+      for (size_t at = 0; at + sizeof exponent <= bytes.size(); at += sizeof exponent) {
+        decltype(exponent) bits;
+        std::memcpy(&bits, bytes.data() + at, sizeof bits);
+        if ((bits & exponent) == exponent)
+          return true;
+      }
+      return bytes.empty();
+    };
+    Type element = values.getElementType();
+    if (element.isF32())
+      return any(uint32_t(0x7f800000));
+    return element.isBF16() ? any(uint16_t(0x7f80)) : !element.isF16() || any(uint16_t(0x7c00));
+  }
+
+  func::FuncOp main;
+  llvm::DenseMap<Value, bool> found;
+};
+} // namespace
+
+static std::optional<Addition> findAddition(linalg::GenericOp map, Infinities &infinities, const LayoutCosts &costs) {
   if (classify(map) != StructuredKind::Map || map.getNumDpsInits() != 1 || map.hasIndexSemantics())
     return std::nullopt;
   AffineMap result = map.getMatchingIndexingMap(map.getDpsInitOperand(0));
@@ -91,6 +188,9 @@ static std::optional<Addition> findAddition(linalg::GenericOp map, const LayoutC
       auto type = cast<RankedTensorType>(addend->get().getType());
       if (addend == sum || ir::spaceOf(type) != isa::Space::SBUF || map.getMatchingIndexingMap(addend) != result ||
           type.getElementType() != factor || factor.getIntOrFloatBitWidth() != 16)
+        continue;
+      // 0 times infinity would reach every other lane.
+      if (infinities.mayBe(addend->get()))
         continue;
       OpOperand *use = additionOf(map.getMatchingBlockArgument(addend));
       if (!use || !isSummand(map.getMatchingBlockArgument(sum), cast<arith::AddFOp>(use->getOwner())))
@@ -194,7 +294,7 @@ struct AccumulateAddendsPass : public impl::AccumulateAddendsPassBase<Accumulate
         continue;
       SmallVector<linalg::GenericOp> maps(group.getBody().front().getOps<linalg::GenericOp>());
       for (linalg::GenericOp map : maps)
-        if (std::optional<Addition> addition = findAddition(map, costs))
+        if (Infinities infinities(main); std::optional<Addition> addition = findAddition(map, infinities, costs))
           rewrite(group, main, *addition);
     }
   }

@@ -148,8 +148,10 @@ def AccumulateAddendsPass : Pass<"tile-accumulate-addends", "mlir::ModuleOp"> {
   let summary = "Let PE add a tensor to an accumulator before it is emptied";
   let description = [{
     A residual connection adds a tensor to the result of a contraction. DVE would read both for it; PE adds the product
-    of the tensor with the identity, which is exact, to what PSUM holds, at one column per cycle, and the map that empties
-    PSUM has one operand less. Taken for 16-bit tensors where PE then is not longer at work than DVE was.
+    of the tensor with the identity to what PSUM holds, at one column per cycle, and the map that empties PSUM has one
+    operand less. The product is exact where no element is infinite (0 times infinity reaches every lane): tensors that may
+    be, inputs of the model and what derives from infinite constants, stay with DVE. Taken for 16-bit tensors where PE
+    then is not longer at work than DVE was.
 
     *Contract in*: stage `grouped`.
 

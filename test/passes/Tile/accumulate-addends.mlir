@@ -106,3 +106,61 @@ func.func private @long(%x: tensor<64x3x14x14xbf16, #trn.sbuf>, %w: tensor<64x3x
 func.func @main() {
   return
 }
+
+// -----
+
+#x = affine_map<(p, y, k) -> (k, y)>
+#w = affine_map<(p, y, k) -> (k, p)>
+#r = affine_map<(p, y, k) -> (p, y)>
+#id = affine_map<(p, y) -> (p, y)>
+// A mask of the model may be infinite: 0 times infinity would reach every lane.
+// CHECK-NOT:   @identity
+// CHECK-LABEL: func.func private @masked
+// CHECK:         ins(%{{.*}}, %{{.*}} : tensor<96x128xf32>, tensor<96x128xbf16, #trn.sbuf>)
+func.func private @masked(%x: tensor<64x128xbf16, #trn.sbuf>, %w: tensor<64x96xbf16, #trn.hbm>, %mask: tensor<96x128xbf16, #trn.sbuf>, %dst: tensor<96x128xbf16, #trn.sbuf>) -> tensor<96x128xbf16, #trn.sbuf> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<96x128xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<96x128xf32>) -> tensor<96x128xf32>
+  %c = linalg.generic {indexing_maps = [#x, #w, #r], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<64x128xbf16, #trn.sbuf>, tensor<64x96xbf16, #trn.hbm>) outs(%f : tensor<96x128xf32>) {
+  ^bb0(%l: bf16, %r: bf16, %o: f32):
+    %l32 = arith.extf %l : bf16 to f32
+    %r32 = arith.extf %r : bf16 to f32
+    %p = arith.mulf %l32, %r32 : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<96x128xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %mask : tensor<96x128xf32>, tensor<96x128xbf16, #trn.sbuf>) outs(%dst : tensor<96x128xbf16, #trn.sbuf>) {
+  ^bb0(%a: f32, %r: bf16, %o: bf16):
+    %r32 = arith.extf %r : bf16 to f32
+    %u = arith.addf %a, %r32 : f32
+    %v = arith.truncf %u : f32 to bf16
+    linalg.yield %v : bf16
+  } -> tensor<96x128xbf16, #trn.sbuf>
+  return %y : tensor<96x128xbf16, #trn.sbuf>
+}
+func.func private @mask(%c: tensor<96x128xbf16, #trn.sbuf>, %dst: tensor<96x128xbf16, #trn.sbuf>) -> tensor<96x128xbf16, #trn.sbuf> {
+  %far = arith.constant 0xFF80 : bf16
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<96x128xbf16, #trn.sbuf>) outs(%dst : tensor<96x128xbf16, #trn.sbuf>) {
+  ^bb0(%a: bf16, %o: bf16):
+    %zero = arith.constant 0.0 : bf16
+    %hit = arith.cmpf ogt, %a, %zero : bf16
+    %v = arith.select %hit, %zero, %far : bf16
+    linalg.yield %v : bf16
+  } -> tensor<96x128xbf16, #trn.sbuf>
+  return %m : tensor<96x128xbf16, #trn.sbuf>
+}
+trn.global @w kind(weight) value(dense<1.0> : tensor<64x96xbf16>) : memref<64x96xbf16, #trn.hbm>
+func.func @main() {
+  %wm = trn.get_global @w : memref<64x96xbf16, #trn.hbm>
+  %w = bufferization.to_tensor %wm restrict : memref<64x96xbf16, #trn.hbm> to tensor<64x96xbf16, #trn.hbm>
+  %x = tensor.empty() : tensor<64x128xbf16, #trn.sbuf>
+  %k = tensor.empty() : tensor<96x128xbf16, #trn.sbuf>
+  %m = tensor.empty() : tensor<96x128xbf16, #trn.sbuf>
+  %d = tensor.empty() : tensor<96x128xbf16, #trn.sbuf>
+  %mask = call @mask(%k, %m) : (tensor<96x128xbf16, #trn.sbuf>, tensor<96x128xbf16, #trn.sbuf>) -> tensor<96x128xbf16, #trn.sbuf>
+  %y = call @masked(%x, %w, %mask, %d) : (tensor<64x128xbf16, #trn.sbuf>, tensor<64x96xbf16, #trn.hbm>, tensor<96x128xbf16, #trn.sbuf>, tensor<96x128xbf16, #trn.sbuf>) -> tensor<96x128xbf16, #trn.sbuf>
+  return
+}

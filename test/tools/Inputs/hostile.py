@@ -26,7 +26,7 @@ def case(name, code, message, nodes, inputs, outputs=(("y", FLOAT, None),), cons
 
     tensors = [c if isinstance(c, TensorProto) else numpy_helper.from_array(c[1], c[0]) for c in constants]
     graph = helper.make_graph(nodes, name, values(inputs), values(outputs), tensors)
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1), helper.make_opsetid("com.microsoft", 1)]
     cases.append((name, code, message, helper.make_model(graph, opset_imports=opsets, ir_version=9, functions=functions)))
 
 
@@ -117,6 +117,9 @@ case("class-weights", 2, "expected one weight for each of 5 classes but got 3x5"
      [("a", FLOAT, [3, 5]), ("t", TensorProto.INT64, [3])])
 case("class-targets", 2, "without its dimension 1 but got 4", [node("NegativeLogLikelihoodLoss", ["a", "t"], ["y"])],
      [("a", FLOAT, [3, 5]), ("t", TensorProto.INT64, [4])])
+case("packed-sizes", 2, "expected 'K' and 'N' from 1 to 2^30",
+     [node("MatMulNBits", ["a", "b", "s"], ["y"], domain="com.microsoft", K=2**32, N=2**32, bits=8, block_size=16)],
+     [("a", FLOAT, [1, 4])], constants=[("b", np.zeros([0, 1, 16], np.uint8)), ("s", np.ones([1], np.float32))])
 case("long-name", 0, "", [node("Relu", ["a"], ["y"], name="x" * 100000)], [("a", FLOAT, [2])])
 # Long chains and wide nodes take time in proportion to their length.
 case("chain", 0, "", [node("Sin", [f"v{i}"], [f"v{i + 1}"]) for i in range(5000)], [("v0", FLOAT, [2])], [("v5000", FLOAT, [2])])
