@@ -103,6 +103,21 @@ LogicalResult GlobalOp::verify() {
   return success();
 }
 
+LogicalResult GlobalOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (!getCount())
+    return success();
+  auto count = symbolTable.lookupNearestSymbolFrom<GlobalOp>(*this, getCountAttr());
+  if (!count)
+    return emitOpError("'") << *getCount() << "' does not name a trn.global";
+  MemRefType type = count.getMemRefType();
+  if (count.getKind() == GlobalKind::Output && type.getElementType().isInteger(32) && type.hasStaticShape() &&
+      type.getNumElements() == 1)
+    return success();
+  InFlightDiagnostic diag = emitOpError("expected an output of one 32-bit integer as 'count', but got ") << type;
+  diag.attachNote(count.getLoc()) << "the global is here";
+  return diag;
+}
+
 LogicalResult GetGlobalOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto global = symbolTable.lookupNearestSymbolFrom<GlobalOp>(*this, getNameAttr());
   if (!global)

@@ -34,7 +34,7 @@ def AllocOp : Trn_Op<"alloc"> {
   let hasVerifier = 1;
 }
 
-def GlobalOp : Trn_Op<"global", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+def GlobalOp : Trn_Op<"global", [Symbol, HasParent<"::mlir::ModuleOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "an input, an output or a weight in device memory";
   let description = [{
     `io_name` is the ONNX name of an input or output, and `host_type` its element type in the model where the device has
@@ -49,7 +49,7 @@ def GlobalOp : Trn_Op<"global", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     ```
 
     Of an output with a `count`, the run decides how many elements of dimension `count_dim` are valid: as many as the one
-    32-bit integer in the global of that name says.
+    32-bit integer in the output of that name says.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Trn_GlobalKindAttr:$kind, OptionalAttr<StrAttr>:$io_name,
                        OptionalAttr<TypeAttr>:$host_type, OptionalAttr<ElementsAttr>:$value, OptionalAttr<ArrayAttr>:$transforms,

@@ -34,13 +34,20 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < trn_executable_num_outputs(executable); ++i) {
     trn_tensor_info info;
     check(trn_executable_output(executable, i, &info, &error), "output");
-    float *values = malloc(info.bytes);
-    check(trn_instance_read_output(instance, i, values, info.bytes, &error), info.name);
-    printf("%s: %zu bytes", info.name, info.bytes);
-    if (info.dtype == 1 && info.bytes >= sizeof(float))
+    /* The run may have decided how much of an output is valid; `info` has the largest sizes. */
+    int64_t *shape = calloc(info.rank + 1, sizeof *shape);
+    check(trn_instance_output_shape(instance, i, shape, info.rank, &error), info.name);
+    size_t bytes = info.bytes;
+    for (size_t dim = 0; dim < info.rank; ++dim)
+      bytes = info.shape[dim] ? bytes / (size_t)info.shape[dim] * (size_t)shape[dim] : 0;
+    float *values = malloc(bytes + 1);
+    check(trn_instance_read_output(instance, i, values, bytes, &error), info.name);
+    printf("%s: %zu bytes", info.name, bytes);
+    if (info.dtype == 1 && bytes >= sizeof(float))
       printf(", first value %g", values[0]);
     printf("\n");
     free(values);
+    free(shape);
   }
   trn_instance_free(instance);
   trn_executable_free(executable);

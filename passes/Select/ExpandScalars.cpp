@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -342,18 +343,24 @@ Value expand(Operation *op) {
   return Value();
 }
 
-/// How many of the tensors that `value` is computed from have an element for each of the result; the others are one
-/// scalar per partition, or per part of the result.
-unsigned countTensors(linalg::GenericOp op, Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(argument.getArgNumber()));
-    return map.getNumResults() == op.getNumLoops();
+/// Whether two or more of the tensors that `value` is computed from have an element for each of the result; the others are
+/// one scalar per partition, or per part of the result.
+bool readsTwoTensors(linalg::GenericOp op, Value value) {
+  unsigned tensors = 0;
+  SmallPtrSet<Value, 16> visited{value};
+  SmallVector<Value> toVisit{value};
+  while (!toVisit.empty() && tensors < 2) {
+    Value next = toVisit.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (argument.getOwner() == op.getBody())
+        tensors += op.getMatchingIndexingMap(&op->getOpOperand(argument.getArgNumber())).getNumResults() == op.getNumLoops();
+    } else if (Operation *producer = next.getDefiningOp(); producer->getBlock() == op.getBody()) {
+      for (Value operand : producer->getOperands())
+        if (visited.insert(operand).second)
+          toVisit.push_back(operand);
+    }
   }
-  unsigned count = 0;
-  if (Operation *producer = value.getDefiningOp(); producer->getBlock() == op.getBody())
-    for (Value operand : producer->getOperands())
-      count += countTensors(op, operand);
-  return count;
+  return tensors >= 2;
 }
 
 /// Rounds behind the larger or smaller of a rounded value and a constant of the rounded type. Rounding keeps the order, so
@@ -367,7 +374,7 @@ void roundLast(linalg::GenericOp op) {
     auto rounded = wide ? wide.getIn().getDefiningOp<arith::TruncFOp>() : arith::TruncFOp();
     auto constant = selection.getOperand(1).getDefiningOp<arith::ConstantOp>();
     if (!rounded || !constant || !wide->hasOneUse() || !rounded->hasOneUse() ||
-        rounded.getIn().getType() != wide.getType() || countTensors(op, rounded.getIn()) > 1)
+        rounded.getIn().getType() != wide.getType() || readsTwoTensors(op, rounded.getIn()))
       continue;
     Type narrow = rounded.getType();
     APFloat value = cast<FloatAttr>(constant.getValue()).getValue();

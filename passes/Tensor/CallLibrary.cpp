@@ -93,45 +93,47 @@ class CallLibrary : public impl::CallLibraryPassBase<CallLibrary> {
           return dense ? onnx::WeightOp::create(builder, loc, dense).getResult() : Value();
         })
         .Case<linalg::LinalgOp>([&](linalg::LinalgOp structured) { return callLoops(builder, structured, reason); })
-        .Case<tensor::ExtractSliceOp>([&](tensor::ExtractSliceOp slice) { return sliced(builder, slice); })
-        .Case<tensor::InsertSliceOp>([&](tensor::InsertSliceOp insertion) { return inserted(builder, insertion); })
-        .Case<tensor::PadOp>([&](tensor::PadOp pad) { return padded(builder, pad); })
-        .Case<tensor::ConcatOp>([&](tensor::ConcatOp concat) { return concatenated(builder, concat); })
+        .Case<tensor::ExtractSliceOp>([&](tensor::ExtractSliceOp slice) { return sliced(builder, slice, reason); })
+        .Case<tensor::InsertSliceOp>([&](tensor::InsertSliceOp insertion) { return inserted(builder, insertion, reason); })
+        .Case<tensor::PadOp>([&](tensor::PadOp pad) { return padded(builder, pad, reason); })
+        .Case<tensor::ConcatOp>([&](tensor::ConcatOp concat) { return concatenated(builder, concat, reason); })
         .Default([](Operation *) { return Value(); });
   }
 
-  static Value sliced(OpBuilder &builder, tensor::ExtractSliceOp slice) {
+  static Value sliced(OpBuilder &builder, tensor::ExtractSliceOp slice, std::string &reason) {
     auto full = RankedTensorType::get(slice.getStaticSizes(), slice.getType().getElementType());
     LoopRegion from = boxOf(slice.getSourceType(), slice.getStaticOffsets(), slice.getStaticStrides());
     return callCopy(builder, slice.getLoc(), slice.getType(), nullptr, slice.getSource(), full.getShape(), from,
-                    wholeOf(full));
+                    wholeOf(full), reason);
   }
 
-  static Value inserted(OpBuilder &builder, tensor::InsertSliceOp insertion) {
+  static Value inserted(OpBuilder &builder, tensor::InsertSliceOp insertion, std::string &reason) {
     auto full = RankedTensorType::get(insertion.getStaticSizes(), insertion.getDestType().getElementType());
     LoopRegion to = boxOf(insertion.getDestType(), insertion.getStaticOffsets(), insertion.getStaticStrides());
     return callCopy(builder, insertion.getLoc(), insertion.getDestType(), insertion.getDest(), insertion.getSource(),
-                    full.getShape(), wholeOf(full), to);
+                    full.getShape(), wholeOf(full), to, reason);
   }
 
-  static Value padded(OpBuilder &builder, tensor::PadOp pad) {
+  static Value padded(OpBuilder &builder, tensor::PadOp pad, std::string &reason) {
     Value padding = pad.getConstantPaddingValue();
     TypedAttr value;
     if (!padding || !matchPattern(padding, m_Constant(&value)))
       return nullptr;
     Value start = matchPattern(padding, m_PosZeroFloat())
                       ? Value()
-                      : callFill(builder, pad.getLoc(), pad.getResultType(), value);
+                      : callFill(builder, pad.getLoc(), pad.getResultType(), value, reason);
+    if (!start && !reason.empty())
+      return nullptr;
     return callCopy(builder, pad.getLoc(), pad.getResultType(), start, pad.getSource(), pad.getSourceType().getShape(),
-                    wholeOf(pad.getSourceType()), boxOf(pad.getResultType(), pad.getStaticLow()));
+                    wholeOf(pad.getSourceType()), boxOf(pad.getResultType(), pad.getStaticLow()), reason);
   }
 
-  static Value concatenated(OpBuilder &builder, tensor::ConcatOp concat) {
+  static Value concatenated(OpBuilder &builder, tensor::ConcatOp concat, std::string &reason) {
     Value result;
     SmallVector<int64_t> offsets(concat.getResultType().getRank(), 0);
     for (Value piece : concat.getInputs()) {
       result = callCopy(builder, concat.getLoc(), concat.getResultType(), result, piece, typeOf(piece).getShape(),
-                        wholeOf(typeOf(piece)), boxOf(concat.getResultType(), offsets));
+                        wholeOf(typeOf(piece)), boxOf(concat.getResultType(), offsets), reason);
       if (!result)
         return nullptr;
       offsets[concat.getDim()] += typeOf(piece).getDimSize(concat.getDim());

@@ -17,8 +17,8 @@ namespace {
 
 constexpr unsigned kMaxSources = 6;
 
-isa::DType scalarType(Type type) {
-  return type.isIndex() ? isa::DType::I64 : ir::dtypeOf(type).value_or(isa::DType::F32);
+std::optional<isa::DType> scalarType(Type type) {
+  return type.isIndex() ? isa::DType::I64 : ir::dtypeOf(type);
 }
 
 /// Row-major strides of a shape.
@@ -124,8 +124,10 @@ public:
   /// Stores the constant `attr`; the whole program of a fill.
   bool storeConstant(TypedAttr attr) {
     next = static_cast<int32_t>(call.sources.size()) + 1;
-    call.stored = constantOf(attr, attr.getType());
-    return true;
+    std::optional<int32_t> number = constantOf(attr, attr.getType());
+    if (number)
+      call.stored = *number;
+    return number.has_value();
   }
 
   /// `scalars`: block arguments that are values from outside.
@@ -172,17 +174,38 @@ private:
       refuse("a library kernel's program takes no values from outside but constants");
       return std::nullopt;
     }
-    return numbers[value] = constantOf(attr, value.getType());
+    std::optional<int32_t> number = constantOf(attr, value.getType());
+    if (number)
+      numbers[value] = *number;
+    return number;
   }
 
   /// A constant attribute as a value of `type`, which may be the unsigned one of its width.
-  int32_t constantOf(TypedAttr attr, Type type) {
+  std::optional<int32_t> constantOf(TypedAttr attr, Type type) {
+    std::optional<isa::DType> lane = typeOf(type);
+    if (!lane)
+      return std::nullopt;
     if (auto real = dyn_cast<FloatAttr>(attr))
-      return constant(llvm::bit_cast<uint64_t>(real.getValueAsDouble()), scalarType(type));
-    APInt number = cast<IntegerAttr>(attr).getValue();
+      return constant(llvm::bit_cast<uint64_t>(real.getValueAsDouble()), *lane);
+    auto integer = dyn_cast<IntegerAttr>(attr);
+    if (!integer) {
+      refuse("a library kernel's program takes no constants but numbers");
+      return std::nullopt;
+    }
+    APInt number = integer.getValue();
     bool zeroExtended = type.isInteger(1) || type.isUnsignedInteger();
-    return constant(zeroExtended ? number.getZExtValue() : static_cast<uint64_t>(number.getSExtValue()),
-                    scalarType(type));
+    return constant(zeroExtended ? number.getZExtValue() : static_cast<uint64_t>(number.getSExtValue()), *lane);
+  }
+
+  /// The type of a value of the program; none with a reason.
+  std::optional<isa::DType> typeOf(Type type) {
+    std::optional<isa::DType> lane = scalarType(type);
+    if (!lane) {
+      std::string text;
+      llvm::raw_string_ostream(text) << type;
+      refuse("a library kernel's program has no values of type " + text);
+    }
+    return lane;
   }
 
   int32_t combine(isa::ScalarFunction function, int32_t a, int32_t b) {
@@ -227,8 +250,10 @@ private:
       position = combine(isa::ScalarFunction::addi, position,
                          combine(isa::ScalarFunction::muli, *at, integer(stride)));
     }
-    isa::DType type = scalarType(extract.getType());
-    return step(isa::kLoopGather, isa::DType::I64, type, int32_t(source - call.sources.begin()), position);
+    std::optional<isa::DType> type = typeOf(extract.getType());
+    if (!type)
+      return std::nullopt;
+    return step(isa::kLoopGather, isa::DType::I64, *type, int32_t(source - call.sources.begin()), position);
   }
 
   bool define(Operation *op, std::optional<int32_t> number) {
@@ -260,7 +285,10 @@ private:
     }
     if (op->getNumResults() != 1 || op->getNumRegions() != 0 || operands.empty())
       return refuse("'" + op->getName().getStringRef() + "' is no scalar operation");
-    isa::DType from = scalarType(op->getOperand(0).getType()), to = scalarType(op->getResult(0).getType());
+    std::optional<isa::DType> operand = typeOf(op->getOperand(0).getType()), result = typeOf(op->getResult(0).getType());
+    if (!operand || !result)
+      return false;
+    isa::DType from = *operand, to = *result;
     operands.resize(3, 0);
     if (auto compare = dyn_cast<arith::CmpFOp>(op))
       return define(op, step(isa::kLoopCompareReal, from, to, operands[0], operands[1], 0,
@@ -403,7 +431,7 @@ Value callLoops(OpBuilder &builder, linalg::LinalgOp op, std::string &reason) {
 }
 
 Value callCopy(OpBuilder &builder, Location loc, RankedTensorType type, Value start, Value source,
-               ArrayRef<int64_t> bounds, const LoopRegion &from, const LoopRegion &to) {
+               ArrayRef<int64_t> bounds, const LoopRegion &from, const LoopRegion &to, std::string &reason) {
   Call call;
   call.sources.push_back(source);
   call.regions = {to, from};
@@ -413,15 +441,13 @@ Value callCopy(OpBuilder &builder, Location loc, RankedTensorType type, Value st
     call.sources.push_back(start);
     call.regions.push_back({0, SmallVector<int64_t>(bounds.size(), 0)});
   }
-  std::string reason;
   return emit(builder, loc, type, call, reason);
 }
 
-Value callFill(OpBuilder &builder, Location loc, RankedTensorType type, TypedAttr value) {
+Value callFill(OpBuilder &builder, Location loc, RankedTensorType type, TypedAttr value, std::string &reason) {
   Call call;
   call.bounds = {type.getNumElements()};
   call.regions = {{0, {1}}};
-  std::string reason;
   BodyCompiler compiler(call, {}, reason);
   return compiler.storeConstant(value) ? emit(builder, loc, type, call, reason) : nullptr;
 }

@@ -18,11 +18,13 @@ struct LoopRegion {
 mlir::Value callLoops(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op, std::string &reason);
 
 /// A tensor of `type` that holds `source` along the loops `bounds` where `to` says, and otherwise what `start` holds (null:
-/// zeros).
+/// zeros); null with `reason`.
 mlir::Value callCopy(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, mlir::Value start,
-                     mlir::Value source, llvm::ArrayRef<int64_t> bounds, const LoopRegion &from, const LoopRegion &to);
+                     mlir::Value source, llvm::ArrayRef<int64_t> bounds, const LoopRegion &from, const LoopRegion &to,
+                     std::string &reason);
 
-/// A tensor of `type` whose elements are all `value`.
-mlir::Value callFill(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, mlir::TypedAttr value);
+/// A tensor of `type` whose elements are all `value`; null with `reason`.
+mlir::Value callFill(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type, mlir::TypedAttr value,
+                     std::string &reason);
 
 } // namespace trn

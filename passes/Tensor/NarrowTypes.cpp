@@ -209,6 +209,8 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
 
   static void readBoolean(ImplicitLocOpBuilder &b, Value value) {
     value.setType(b.getI8Type());
+    if (value.use_empty())
+      return;
     SmallVector<OpOperand *> uses = llvm::map_to_vector(value.getUses(), [](OpOperand &use) { return &use; });
     Value zero = arith::ConstantOp::create(b, b.getI8IntegerAttr(0));
     Value flag = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, value, zero);

@@ -19,18 +19,19 @@ namespace {
 constexpr size_t kBlock = 256;
 using LaneBlock = std::vector<char>; // kBlock lanes of 8 bytes
 
-/// arith.cmpf: bits 0 to 2 of an ordered predicate say equal, greater, less; from 8 on unordered is true, too.
+/// arith.cmpf: bits 0 to 2 of an ordered predicate (1 to 6) say equal, greater, less; 7 is ordered. The same follow from 8 on
+/// for which unordered is true, too, and 14, which is unordered.
 template <typename T> bool compareReal(unsigned predicate, T a, T b) {
   if (predicate == 0)
     return false;
   if (predicate == 15)
     return true;
   bool unordered = a != a || b != b;
-  if (predicate == 7)
-    return !unordered;
+  if (predicate == 7 || predicate == 14)
+    return unordered == (predicate == 14);
   if (unordered)
     return predicate >= 8;
-  unsigned relation = predicate % 8;
+  unsigned relation = predicate < 8 ? predicate : predicate - 7;
   return ((relation & 1) && a == b) || ((relation & 2) && a > b) || ((relation & 4) && a < b);
 }
 

@@ -184,13 +184,12 @@ trn_status trn_instance_execute(trn_instance *instance, trn_error **error) {
 }
 trn_status trn_instance_output_shape(const trn_instance *instance, size_t index, int64_t *shape, size_t rank,
                                      trn_error **error) {
-  if (index >= instance->session->outputs().size())
-    return fail(TRN_INVALID_ARGUMENT,
-                absl::StrCat("expected an output below ", instance->session->outputs().size(), " but got ", index), error);
-  std::vector<int64_t> dims = instance->session->outputShape(index);
-  if (rank != dims.size())
-    return fail(TRN_INVALID_ARGUMENT, absl::StrCat("expected room for ", dims.size(), " dimensions but got ", rank), error);
-  std::copy(dims.begin(), dims.end(), shape);
+  absl::StatusOr<std::vector<int64_t>> dims = instance->session->outputShape(index);
+  if (!dims.ok())
+    return finish(dims.status(), error);
+  if (rank != dims->size())
+    return fail(TRN_INVALID_ARGUMENT, absl::StrCat("expected room for ", dims->size(), " dimensions but got ", rank), error);
+  std::copy(dims->begin(), dims->end(), shape);
   return TRN_OK;
 }
 trn_status trn_instance_read_output(trn_instance *instance, size_t index, void *data, size_t bytes,

@@ -6,6 +6,7 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/src/Session.h"
 #include "trn/nrt.h"
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -195,8 +196,14 @@ NRT_STATUS nrt_execute_repeat(nrt_model_t *model, const nrt_tensor_set_t *inputs
       return statusOf(status);
   for (size_t i = 0; i < session.outputs().size(); ++i) {
     nrt_tensor *tensor = find(outputs, session.buffer(session.outputs()[i]).name);
-    if (absl::Status status = session.readOutput(i, absl::MakeSpan(tensor->bytes)); !status.ok())
+    absl::StatusOr<std::vector<int64_t>> shape = session.outputShape(i);
+    if (!shape.ok())
+      return statusOf(shape.status());
+    // The interface has tensors of one size: what the run leaves out of a counted output is zeros.
+    absl::Span<uint8_t> valid = absl::MakeSpan(tensor->bytes).first(session.outputBytes(i, *shape));
+    if (absl::Status status = session.readOutput(i, valid); !status.ok())
       return statusOf(status);
+    std::fill(tensor->bytes.begin() + static_cast<ptrdiff_t>(valid.size()), tensor->bytes.end(), uint8_t(0));
   }
   return NRT_SUCCESS;
 }

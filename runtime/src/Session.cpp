@@ -40,11 +40,14 @@ public:
   absl::Status start();
   absl::Status writeInput(size_t i, absl::Span<const uint8_t> data) override;
   absl::Status execute() override;
-  std::vector<int64_t> outputShape(size_t i) const override;
+  absl::StatusOr<std::vector<int64_t>> outputShape(size_t i) const override;
   absl::Status readOutput(size_t i, absl::Span<uint8_t> data) const override;
   void cancel() override { cancelled_ = true; }
 
 private:
+  /// outputShape for who holds `running_`.
+  std::vector<int64_t> validShape(size_t i) const;
+
   SessionOptions options_;
   std::vector<HostMemory> memory_; ///< per buffer; weights have none
   std::vector<HbmBuffer> bound_;
@@ -122,7 +125,7 @@ absl::Status EmulatedSession::execute() {
   return plan_->run(bound_, limits).status();
 }
 
-std::vector<int64_t> EmulatedSession::outputShape(size_t i) const {
+std::vector<int64_t> EmulatedSession::validShape(size_t i) const {
   const exe::Buffer &of = buffer(outputs_[i]);
   std::vector<int64_t> shape = of.shape;
   if (of.countBuffer < 0)
@@ -133,6 +136,15 @@ std::vector<int64_t> EmulatedSession::outputShape(size_t i) const {
   return shape;
 }
 
+absl::StatusOr<std::vector<int64_t>> EmulatedSession::outputShape(size_t i) const {
+  if (absl::Status status = checkIndex(i, outputs_.size(), "output"); !status.ok())
+    return status;
+  std::unique_lock<std::mutex> lock(running_, std::try_to_lock);
+  if (!lock)
+    return absl::AbortedError("the instance is executing");
+  return validShape(i);
+}
+
 absl::Status EmulatedSession::readOutput(size_t i, absl::Span<uint8_t> data) const {
   if (absl::Status status = checkIndex(i, outputs_.size(), "output"); !status.ok())
     return status;
@@ -140,15 +152,15 @@ absl::Status EmulatedSession::readOutput(size_t i, absl::Span<uint8_t> data) con
   std::unique_lock<std::mutex> lock(running_, std::try_to_lock);
   if (!lock)
     return absl::AbortedError("the instance is executing");
-  if (data.size() != outputBytes(i))
+  std::vector<int64_t> shape = validShape(i);
+  if (uint64_t expected = outputBytes(i, shape); data.size() != expected)
     return absl::InvalidArgumentError(
-        absl::StrCat("output '", from.name, "': expected ", outputBytes(i), " bytes but got ", data.size()));
+        absl::StrCat("output '", from.name, "': expected ", expected, " bytes but got ", data.size()));
   uint64_t elements = data.size() / isa::byteSize(from.hostDtype);
   const uint8_t *valid = bound_[outputs_[i]].data;
   std::vector<uint8_t> packed;
   if (elements * isa::byteSize(from.dtype) != from.bytes && elements > 0) {
     // What is valid of each row, side by side.
-    std::vector<int64_t> shape = outputShape(i);
     uint64_t row = isa::byteSize(from.dtype), rows = 1;
     for (size_t dim = 0; dim < shape.size(); ++dim)
       (dim < from.countDim ? rows : row) *= static_cast<uint64_t>(dim == from.countDim ? 1 : shape[dim]);
@@ -178,9 +190,9 @@ uint64_t Session::hostBytes(uint32_t index) const {
   return which.bytes / isa::byteSize(which.dtype) * isa::byteSize(which.hostDtype);
 }
 
-uint64_t Session::outputBytes(size_t i) const {
+uint64_t Session::outputBytes(size_t i, absl::Span<const int64_t> shape) const {
   uint64_t bytes = isa::byteSize(buffer(outputs_[i]).hostDtype);
-  for (int64_t dim : outputShape(i))
+  for (int64_t dim : shape)
     bytes *= static_cast<uint64_t>(dim);
   return bytes;
 }

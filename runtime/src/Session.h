@@ -43,10 +43,11 @@ public:
   /// Runs the program once. FailedPrecondition when an input was never written; Aborted when another execution runs.
   virtual absl::Status execute() = 0;
   /// The shape of output `i` after the last execution: that of its buffer, unless the run decides how much is valid.
-  virtual std::vector<int64_t> outputShape(size_t i) const = 0;
-  /// Size in bytes of a host tensor of that shape.
-  uint64_t outputBytes(size_t i) const;
-  /// Copies output `i`, of outputBytes, out as the host sees it. Aborted while an execution runs, as for writeInput.
+  /// Aborted while an execution runs.
+  virtual absl::StatusOr<std::vector<int64_t>> outputShape(size_t i) const = 0;
+  /// Size in bytes of a host tensor of output `i` with that shape.
+  uint64_t outputBytes(size_t i, absl::Span<const int64_t> shape) const;
+  /// Copies output `i`, of the bytes of its shape, out as the host sees it. Aborted while an execution runs, as for writeInput.
   virtual absl::Status readOutput(size_t i, absl::Span<uint8_t> data) const = 0;
   /// Asks a running execution to stop; it returns Cancelled.
   virtual void cancel() = 0;

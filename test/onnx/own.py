@@ -147,6 +147,22 @@ case("dft_cut_inverse", "DFT", [WAVES, np.array(5), np.array(1)], [parts(np.fft.
 case("dft_real_odd", "DFT", [WAVES, np.array(11), np.array(1)], [np.fft.irfft(COMPLEX, 11, 1)[..., None].astype(np.float32)],
      opset=20, inverse=1, onesided=1)
 
+# Doubles, which library kernels compare, also where the result is a boolean or an index.
+WIDES = np.array([[1, 3, -2, 0], [2, math.nan, 5, 5]])
+case("argmax_double", "ArgMax", [WIDES], [np.argmax(WIDES, 1, keepdims=True)], opset=13, axis=1)
+case("argmin_double", "ArgMin", [WIDES[:1]], [np.argmin(WIDES[:1], 1, keepdims=True)], opset=13, axis=1)
+LINE = np.array([[[1, 3, -2, 0.0]]])
+case("maxpool_double", "MaxPool", [LINE], [np.array([[[3, 3, 0.0]]]), np.array([[[1, 1, 3]]])], kernel_shape=[2])
+case("isnan_double", "IsNaN", [WIDES], [np.isnan(WIDES)], opset=20)
+HUGE = np.array([math.inf, -math.inf, 1e300, math.nan, 0])
+case("isinf_double", "IsInf", [HUGE], [np.isinf(HUGE)], opset=20)
+OTHERS = np.array([[1, 0, -2, math.nan], [3, math.nan, 5, 4]])
+for operator, function in (("Greater", np.greater), ("GreaterOrEqual", np.greater_equal), ("Less", np.less),
+                           ("LessOrEqual", np.less_equal), ("Equal", np.equal)):
+    case(f"{operator.lower()}_double", operator, [WIDES, OTHERS], [function(WIDES, OTHERS)], opset=19)
+case("cast_double_bool", "Cast", [WIDES], [WIDES.astype(bool)], opset=19, to=9)
+case("det_empty", "Det", [np.zeros((2, 0, 0))], [np.ones(2)], opset=22)
+
 # Scans and norms.
 ROWS = RNG.random((2, 9)).astype(np.float32) + 0.5
 case("cumprod_reverse", "CumProd", [ROWS, np.array(1)], [np.cumprod(ROWS[:, ::-1].astype(np.float64), 1)[:, ::-1].astype(np.float32)],

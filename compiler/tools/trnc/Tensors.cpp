@@ -170,8 +170,11 @@ std::vector<std::string> setInputs(rt::Session &session, const std::vector<Named
 absl::StatusOr<HostTensor> outputTensor(const rt::Session &session, size_t i) {
   uint32_t index = session.outputs()[i];
   const exe::Buffer &buffer = session.buffer(index);
-  HostTensor tensor{buffer.name, rt::hostType(buffer.hostDtype), session.outputShape(i), {}};
-  tensor.bytes.resize(session.outputBytes(i));
+  absl::StatusOr<std::vector<int64_t>> shape = session.outputShape(i);
+  if (!shape.ok())
+    return shape.status();
+  HostTensor tensor{buffer.name, rt::hostType(buffer.hostDtype), *shape, {}};
+  tensor.bytes.resize(session.outputBytes(i, *shape));
   if (absl::Status status = session.readOutput(i, absl::MakeSpan(tensor.bytes)); !status.ok())
     return status;
   return tensor;

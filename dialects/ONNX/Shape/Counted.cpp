@@ -28,6 +28,13 @@ LogicalResult shape::compress(Inference &in) {
   if (condition && condition->size() != 1)
     return in.fail("expected a condition of rank 1 but got " + printSizes(*condition));
   int64_t length = condition ? condition->front() : kDynamic;
+  auto checkLength = [&](int64_t size) -> LogicalResult {
+    if (!isStatic(size) || !isStatic(length) || length <= size)
+      return success();
+    return in.fail("expected a condition of at most " + Twine(size) + " elements but got " + Twine(length));
+  };
+  if (!op.getAxis() && x && failed(checkLength(elementsOf(*x))))
+    return failure();
   if (!op.getAxis())
     return in.result(op.getY(), in.element(op.getX()), Sizes{length});
   if (!x)
@@ -36,6 +43,8 @@ LogicalResult shape::compress(Inference &in) {
   if (failed(axis))
     return failure();
   in.set("axis", *axis);
+  if (failed(checkLength((*x)[*axis])))
+    return failure();
   (*x)[*axis] = length;
   return in.result(op.getY(), in.element(op.getX()), x);
 }
@@ -71,11 +80,19 @@ LogicalResult shape::nonMaxSuppression(Inference &in) {
     return in.fail("expected boxes of 4 numbers but got " + Twine(boxes->back()));
   if (op.getCenterPointBox() != 0 && op.getCenterPointBox() != 1)
     return in.fail("expected 'center_point_box' of 0 or 1 but got " + Twine(op.getCenterPointBox()));
+  for (auto [ofBoxes, ofScores] : {std::pair<unsigned, unsigned>{0, 0}, {1, 2}})
+    if (boxes && scores && isStatic((*boxes)[ofBoxes]) && isStatic((*scores)[ofScores]) &&
+        (*boxes)[ofBoxes] != (*scores)[ofScores])
+      return in.fail("expected boxes [batches, boxes, 4] and scores [batches, classes, boxes] but got " +
+                     printSizes(*boxes) + " and " + printSizes(*scores));
   int64_t most = kDynamic;
   if (scores && allStatic(*scores)) {
     // Without a limit nothing is selected.
     int64_t limit = op.getLimit() ? std::max<int64_t>(0, *op.getLimit()) : op.getLimitOperand() ? (*scores)[2] : 0;
-    most = (*scores)[0] * (*scores)[1] * std::min(limit, (*scores)[2]);
+    std::optional<int64_t> product = elementCount({(*scores)[0], (*scores)[1], std::min(limit, (*scores)[2])});
+    if (!product)
+      return in.fail("expected at most 2^40 results but got scores " + printSizes(*scores));
+    most = *product;
   }
   return in.result(op.getSelected(), i64(in), Sizes{most, 3});
 }

@@ -61,7 +61,7 @@ class OneRow<list<string> operands>
 
 def LibraryNonzeroOp : LibraryKernel<"library_nonzero", 0xC1,
     [Out<"indices", kHbm, kIndexTypes>, Out<"count", kHbm, kCount>, In<"mask", kHbm, kLibraryTypes>], [ListAttr<"dims">],
-    "operandBytes(x)", "int64_t(mask.elements()) * 4"> {
+    "operandBytes(x)", "workOf({mask.elements(), 4})"> {
   let summary = "positions of the elements that are not 0";
   let description = [{
     `mask` has the extents `dims`. Row d of indices, which is [number of dims, elements of mask], has the positions in
@@ -79,7 +79,7 @@ def LibraryUniqueOp : LibraryKernel<"library_unique", 0xC2,
     [Out<"values", kHbm, kLibraryTypes>, Out<"first", kHbm, kIndexTypes>, Out<"inverse", kHbm, kIndexTypes>,
      Out<"counts", kHbm, kIndexTypes>, Out<"count", kHbm, kCount>, In<"rows", kHbm, kLibraryTypes>],
     [IntAttr<"items", 1, 2147483647, 1>, IntAttr<"sorted", 0, 1, 1>],
-    "operandBytes(x)", "int64_t(rows.elements()) * 32"> {
+    "operandBytes(x)", "workOf({rows.elements(), 32})"> {
   let summary = "the different rows of a matrix";
   let description = [{
     The rows, `items` of them, without repetitions: in order of their elements, NaNs last, or with sorted = 0 in order
@@ -101,7 +101,7 @@ def LibraryNmsOp : LibraryKernel<"library_nms", 0xC3,
      In<"limit", kHbm, kIndexTypes>, In<"iou_threshold", kHbm, kFp32>, In<"score_threshold", kHbm, kFp32>],
     [IntAttr<"batches", 1, 2147483647, 1>, IntAttr<"classes", 1, 2147483647, 1>, IntAttr<"boxes", 1, 2147483647, 1>,
      IntAttr<"center_point_box", 0, 1, 0>],
-    "operandBytes(x)", "int64_t(scores.elements()) * boxes * 16"> {
+    "operandBytes(x)", "workOf({scores.elements(), uint64_t(boxes), 16})"> {
   let summary = "non-maximum suppression of boxes";
   let description = [{
     For each batch and class, boxes in falling order of their scores, as far as these exceed `score_threshold`, and at most
@@ -110,7 +110,7 @@ def LibraryNmsOp : LibraryKernel<"library_nms", 0xC3,
   }];
   let rules = [
     OneRow<["selected", "count", "boxes_in", "scores", "limit", "iou_threshold", "score_threshold"]>,
-    Rule<21, "int64_t(boxes_in.elements()) == int64_t(batches) * boxes * 4 && int64_t(scores.elements()) == int64_t(batches) * classes * boxes",
+    Rule<21, "int64_t(boxes_in.elements()) == productOf({batches, boxes, 4}) && int64_t(scores.elements()) == productOf({batches, classes, boxes})",
          "expected 4 numbers for each of {batches} x {boxes} boxes and {classes} scores, but got {boxes_in.elements()} and {scores.elements()}",
          "ours">,
     Rule<22, "selected.elements() % 3 == 0 && count.elements() == 1 && limit.elements() == 1 && iou_threshold.elements() == 1 && score_threshold.elements() == 1",
@@ -120,14 +120,14 @@ def LibraryNmsOp : LibraryKernel<"library_nms", 0xC3,
 }
 
 def LibraryDetOp : LibraryKernel<"library_det", 0xC4, [Out<"dst", kHbm, ["F32", "F64"]>, In<"matrices", kHbm, ["F32", "F64"]>],
-    [IntAttr<"size", 1, 32767, 1>], "operandBytes(x)", "int64_t(matrices.elements()) * size * device.libraryWideCycles"> {
+    [IntAttr<"size", 1, 32767, 1>], "operandBytes(x)", "workOf({matrices.elements(), uint64_t(size), uint64_t(device.libraryWideCycles)})"> {
   let summary = "determinants of square matrices";
   let description = [{
     One number for each size x size matrix, by elimination with the largest pivot of each column, in IEEE double.
   }];
   let rules = [
     OneRow<["dst", "matrices"]>,
-    Rule<21, "dst.elements() * uint64_t(size) * uint64_t(size) == matrices.elements()",
+    Rule<21, "matrices.elements() % (uint64_t(size) * size) == 0 && matrices.elements() / (uint64_t(size) * size) == dst.elements()",
          "expected matrices of {size} x {size} for the {dst.elements()} results, but got {matrices.elements()} elements", "ours">,
   ];
 }

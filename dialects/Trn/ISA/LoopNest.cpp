@@ -109,10 +109,10 @@ struct Parser {
   }
 
   bool function(size_t index, const LoopStep &step, char from, char to) {
-    const ScalarFunctionInfo *info = scalarFunction(static_cast<unsigned>(step.code - kFirstLoopFunction));
+    int64_t which = int64_t(step.code) - kFirstLoopFunction;
+    const ScalarFunctionInfo *info = which < 0 ? nullptr : scalarFunction(static_cast<unsigned>(which));
     if (!info)
-      return fail("step " + number(int64_t(index)) + ": expected the number of a scalar function, but got " +
-                  number(step.code - kFirstLoopFunction));
+      return fail("step " + number(int64_t(index)) + ": expected the number of a scalar function, but got " + number(which));
     bool real = from != 'i';
     if (info->operand == 'r' ? !real : info->operand != from)
       return fail("step " + number(int64_t(index)) + ": '" + info->name + "' takes no operands of type " +

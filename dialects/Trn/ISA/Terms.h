@@ -179,10 +179,17 @@ inline int64_t actWork(const DeviceInfo &device, ActivationFunc func, const AP &
   return atRate(elements, fast ? device.act16BitCopyRate : 1) * slow;
 }
 
+/// A product of counts as work, or more than any run does.
+inline int64_t workOf(std::initializer_list<uint64_t> factors) {
+  double product = 1;
+  for (uint64_t factor : factors)
+    product *= double(factor);
+  return int64_t(std::min(product, 1e15));
+}
 /// Library kernels: what all operands of an instruction hold.
 template <class X> int64_t operandBytes(const X &x) {
   int64_t bytes = 0;
-  forEachOperand(x, [&](const AP &ap, const OperandInfo &) { bytes += int64_t(ap.totalElements()) * ap.bytes(); });
+  forEachOperand(x, [&](const AP &ap, const OperandInfo &) { bytes += workOf({ap.totalElements(), ap.bytes()}); });
   return bytes;
 }
 /// A call: start, moving the operands, computing.

@@ -116,6 +116,10 @@ static FailureOr<Value> lowerDet(onnx::DetOp op, LinalgBuilder &b) {
   if (!element.isF32() && !element.isF64())
     return op.emitOpError("expected elements of float32 or float64 but got ") << element;
   int64_t size = shapeOf(op.getX()).back(), elements = tensorType(op.getX()).getNumElements();
+  if (size == 0) // a product of no factors
+    return b.filled(shapeOf(op.getY()), scalarConstant(b, element, 1));
+  if (size > INT16_MAX)
+    return op.emitOpError("expected matrices of at most 32767 rows, which the library kernel takes, but got ") << size;
   Value matrices = b.reshape(op.getX(), {elements});
   Value results = b.kernel("library_det", {matrices}, {RankedTensorType::get({elements / (size * size)}, element)},
                            b.getNamedAttr("size", b.getI32IntegerAttr(int32_t(size))))[0];

@@ -100,7 +100,8 @@ TRN_API trn_status trn_instance_write_input(trn_instance *instance, size_t index
                                             trn_error **error);
 /** Runs the program once, from reset on-chip memories and semaphores. Every input must have been written once. */
 TRN_API trn_status trn_instance_execute(trn_instance *instance, trn_error **error);
-/** The shape of an output after the last execution: `rank` entries, as many as its `trn_tensor_info` has. */
+/** The shape of an output after the last execution: `rank` entries, as many as its `trn_tensor_info` has. An error while an
+ *  execution runs. */
 TRN_API trn_status trn_instance_output_shape(const trn_instance *instance, size_t index, int64_t *shape, size_t rank,
                                              trn_error **error);
 /** Copies a whole output out; `bytes` are those of its shape after the execution. */

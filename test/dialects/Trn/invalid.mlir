@@ -237,6 +237,18 @@ func.func @no_global() {
 
 // -----
 
+// expected-error @+1 {{'n' does not name a trn.global}}
+trn.global @y kind(output) io_name "y" {count = @n, count_dim = 1 : i64} : memref<2x12xi32, #trn.hbm>
+
+// -----
+
+// expected-error @+1 {{expected an output of one 32-bit integer as 'count', but got 'memref<2xi32, #trn.hbm>'}}
+trn.global @y kind(output) io_name "y" {count = @n, count_dim = 1 : i64} : memref<2x12xi32, #trn.hbm>
+// expected-note @+1 {{the global is here}}
+trn.global @n kind(output) io_name "n" : memref<2xi32, #trn.hbm>
+
+// -----
+
 func.func @scalar_has_math(%x: f32) -> f32 {
   // expected-error @+1 {{expected a function that arith and math do not have, but got 'exp'; use math.exp or an arith operation}}
   %0 = trn.scalar exp %x : f32

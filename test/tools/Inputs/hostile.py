@@ -120,6 +120,14 @@ case("class-targets", 2, "without its dimension 1 but got 4", [node("NegativeLog
 case("packed-sizes", 2, "expected 'K' and 'N' from 1 to 2^30",
      [node("MatMulNBits", ["a", "b", "s"], ["y"], domain="com.microsoft", K=2**32, N=2**32, bits=8, block_size=16)],
      [("a", FLOAT, [1, 4])], constants=[("b", np.zeros([0, 1, 16], np.uint8)), ("s", np.ones([1], np.float32))])
+case("det-large", 1, "expected matrices of at most 32767 rows", [node("Det", ["a"], ["y"])], [("a", FLOAT, [40000, 40000])])
+for name, boxes in (("nms-boxes", [2, 5, 4]), ("nms-batches", [3, 6, 4])):
+    case(name, 2, "expected boxes [batches, boxes, 4] and scores [batches, classes, boxes] but got " + "x".join(map(str, boxes)),
+         [node("NonMaxSuppression", ["a", "s", "k"], ["y"])], [("a", FLOAT, boxes), ("s", FLOAT, [2, 1, 6])],
+         [("y", TensorProto.INT64, None)], [("k", np.array(3, np.int64))])
+for name, attributes in (("compress-long", {}), ("compress-axis-long", {"axis": 1})):
+    case(name, 2, "expected a condition of at most", [node("Compress", ["a", "c"], ["y"], **attributes)],
+         [("a", FLOAT, [2, 3]), ("c", TensorProto.BOOL, [7])])
 case("long-name", 0, "", [node("Relu", ["a"], ["y"], name="x" * 100000)], [("a", FLOAT, [2])])
 # Long chains and wide nodes take time in proportion to their length.
 case("chain", 0, "", [node("Sin", [f"v{i}"], [f"v{i + 1}"]) for i in range(5000)], [("v0", FLOAT, [2])], [("v5000", FLOAT, [2])])

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
 #include "dialects/Trn/ISA/LoopNest.h"
+#include <cstring>
 
 using namespace trn;
 using namespace trn::rt;
@@ -127,6 +128,39 @@ TEST(LibraryLoops, gathersComparesAndSelects) {
   status = machine.run(inst, Engine::POOL);
   EXPECT_FALSE(status.ok());
   EXPECT_NE(status.message().find("index 8: expected an element below 8"), absl::string_view::npos) << status;
+}
+
+/// Every predicate of arith.cmpf by what it says of less, equal, greater and unordered.
+TEST(LibraryLoops, comparesRealsByEveryPredicate) {
+  const char *holds[16] = {"",  "=",  ">",  ">=",  "<",  "<=",  "<>",  "<=>",
+                           "=?", ">?", ">=?", "<?", "<=?", "<>?", "?", "<=>?"};
+  const double lhs[4] = {1, 2, 3, NAN}, rhs[4] = {2, 2, 2, 2};
+  for (DType type : {DType::F32, DType::F64})
+    for (unsigned predicate = 0; predicate < 16; ++predicate) {
+      Machine machine;
+      isa::LibraryLoops inst;
+      inst.dst = flat(DType::U8, 0, 4);
+      inst.source0 = flat(type, 1024, 4);
+      inst.source1 = flat(type, 2048, 4);
+      inst.bounds = {4};
+      inst.offsets = {0, 0, 0};
+      inst.strides = {1, 1, 1};
+      inst.program = {3};
+      add(inst.program, isa::kLoopCompareReal, type, DType::BOOL, 0, 1, 0, predicate);
+      for (unsigned i = 0; i < 4; ++i) {
+        if (type == DType::F64) {
+          memory<double>(machine, *inst.source0)[i] = lhs[i];
+          memory<double>(machine, *inst.source1)[i] = rhs[i];
+        } else {
+          memory<float>(machine, *inst.source0)[i] = float(lhs[i]);
+          memory<float>(machine, *inst.source1)[i] = float(rhs[i]);
+        }
+      }
+      ASSERT_TRUE(machine.run(inst, Engine::POOL).ok()) << machine.run(inst, Engine::POOL);
+      for (unsigned i = 0; i < 4; ++i)
+        EXPECT_EQ(std::strchr(holds[predicate], "<=>?"[i]) != nullptr, memory<uint8_t>(machine, inst.dst)[i] != 0)
+            << "predicate " << predicate << ", relation " << "<=>?"[i];
+    }
 }
 
 std::vector<int32_t> integers(Machine &machine, const AP &ap) {

@@ -495,6 +495,7 @@ void addPOOL(Examples &e) {
   e.add<LibraryLoops>(20, "a program of one word", [](LibraryLoops &x) { x.program.pop_back(); });
   e.add<LibraryLoops>(20, "a scalar function, but got 9999",
                       [](LibraryLoops &x) { x.program[1] = kFirstLoopFunction + 9999; });
+  e.add<LibraryLoops>(20, "a scalar function, but got -2147483664", [](LibraryLoops &x) { x.program[1] = INT32_MIN; });
   e.add<LibraryLoops>(20, "unknown types", [](LibraryLoops &x) { x.program[2] = 0; });
   e.add<LibraryLoops>(20, "a value below 3, but got 3", [](LibraryLoops &x) { x.program[3] = 3; });
   e.add<LibraryLoops>(20, "value 0 in lanes of 'd', but got 'f'", [](LibraryLoops &x) { x.source0->dtype = DType::F32; });
@@ -517,6 +518,10 @@ void addPOOL(Examples &e) {
   e.add<LibraryUnique>(22, "4 positions and counts, and one count, but got 3", [](LibraryUnique &x) { shrink(x.first); });
   e.add<LibraryNms>(20, "one row of adjacent elements", [](LibraryNms &x) { x.scores.dims[0].step = 2; });
   e.add<LibraryNms>(21, "2 x 5 boxes and 3 scores, but got 39 and 30", [](LibraryNms &x) { shrink(x.boxesIn); });
+  e.add<LibraryNms>(21, "1073741824 x 1073741824 boxes", [](LibraryNms &x) {
+    x.batches = x.boxes = 1 << 30; // a product beyond 64 bits
+    x.classes = 16;
+  });
   e.add<LibraryNms>(22, "but got 35 and 1", [](LibraryNms &x) { shrink(x.selected); });
   e.add<LibraryDet>(20, "one row of adjacent elements", [](LibraryDet &x) { x.matrices.dims[0].step = 2; });
   e.add<LibraryDet>(21, "matrices of 3 x 3 for the 1 results, but got 18", [](LibraryDet &x) { shrink(x.dst); });

@@ -98,8 +98,8 @@ isa::AP oneRow(uint32_t buffer, isa::DType type, uint32_t elements) {
   return ap;
 }
 
-/// Of an output with a count only what is valid comes back, each row side by side; the count is no output.
-TEST(RuntimeApi, CutsCountedOutputs) {
+/// The positions of x [2, 3] that are not 0.
+std::vector<uint8_t> countedProgram() {
   exe::Executable exe;
   exe.device = "trn2";
   exe.buffers = {{exe::BufferKind::Input, "x", isa::DType::F32, {2, 3}, 24, 0, isa::DType::F32},
@@ -115,11 +115,17 @@ TEST(RuntimeApi, CutsCountedOutputs) {
   command.engine = isa::Engine::POOL;
   exe.programs = {{isa::Engine::POOL, {command}}};
   absl::StatusOr<std::vector<uint8_t>> bytes = exe::serializeExecutable(exe);
-  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_TRUE(bytes.ok()) << bytes.status();
+  return bytes.ok() ? *bytes : std::vector<uint8_t>();
+}
+
+/// Of an output with a count only what is valid comes back, each row side by side; the count is no output.
+TEST(RuntimeApi, CutsCountedOutputs) {
+  std::vector<uint8_t> bytes = countedProgram();
   trn_executable *executable = nullptr;
   trn_instance *instance = nullptr;
   Failure failure;
-  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes->data(), bytes->size(), &executable, &failure.error)) << failure.text();
+  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes.data(), bytes.size(), &executable, &failure.error)) << failure.text();
   EXPECT_EQ(1u, trn_executable_num_outputs(executable));
   ASSERT_EQ(TRN_OK, trn_instance_create(executable, nullptr, &instance, &failure.error)) << failure.text();
   trn_executable_free(executable);
@@ -333,6 +339,35 @@ TEST(NrtShim, LifeCycleOfAModel) {
   nrt_tensor_free(&y);
   nrt_close();
   EXPECT_EQ(NRT_CLOSED, nrt_load(bytes.data(), bytes.size(), 0, 1, &model));
+}
+
+/// Tensors keep their size: what the run leaves out of a counted output is zeros.
+TEST(NrtShim, FillsCountedOutputs) {
+  std::vector<uint8_t> bytes = countedProgram();
+  ASSERT_EQ(NRT_SUCCESS, nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
+  nrt_model_t *model = nullptr;
+  ASSERT_EQ(NRT_SUCCESS, nrt_load(bytes.data(), bytes.size(), 0, 1, &model));
+  nrt_tensor_t *x = nullptr, *y = nullptr;
+  ASSERT_EQ(NRT_SUCCESS, nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 24, "x", &x));
+  ASSERT_EQ(NRT_SUCCESS, nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 96, "y", &y));
+  nrt_tensor_set_t *inputs = nullptr, *outputs = nullptr;
+  nrt_allocate_tensor_set(&inputs);
+  nrt_allocate_tensor_set(&outputs);
+  nrt_add_tensor_to_tensor_set(inputs, "x", x);
+  nrt_add_tensor_to_tensor_set(outputs, "y", y);
+  int64_t indices[12];
+  for (const std::vector<float> &values : {std::vector<float>{1, 1, 1, 1, 1, 1}, std::vector<float>{0, 2, 0, 4, 0, 6}}) {
+    ASSERT_EQ(NRT_SUCCESS, nrt_tensor_write(x, values.data(), 0, 24));
+    ASSERT_EQ(NRT_SUCCESS, nrt_execute(model, inputs, outputs));
+    ASSERT_EQ(NRT_SUCCESS, nrt_tensor_read(y, indices, 0, sizeof indices));
+  }
+  EXPECT_THAT(indices, testing::ElementsAre(0, 1, 1, 1, 0, 2, 0, 0, 0, 0, 0, 0));
+  EXPECT_EQ(NRT_SUCCESS, nrt_unload(model));
+  nrt_destroy_tensor_set(&inputs);
+  nrt_destroy_tensor_set(&outputs);
+  nrt_tensor_free(&x);
+  nrt_tensor_free(&y);
+  nrt_close();
 }
 
 } // namespace
