@@ -17,6 +17,7 @@
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 
@@ -112,9 +113,25 @@ private:
   // From shapes
   //===--------------------------------------------------------------------===//
 
+  /// Whether the run may decide how much of `value` is valid: its type has the largest size.
+  static bool mayBeCounted(Value value) {
+    llvm::SetVector<Operation *> behind;
+    if (Operation *definition = value.getDefiningOp())
+      behind.insert(definition);
+    for (size_t i = 0; i < behind.size(); ++i) {
+      const OpRecord *record = lookupRecord(behind[i]);
+      if (record && record->makesCounts)
+        return true;
+      for (Value operand : behind[i]->getOperands())
+        if (Operation *definition = operand.getDefiningOp())
+          behind.insert(definition);
+    }
+    return false;
+  }
+
   ElementsAttr foldShape(ShapeOp shape) {
     auto x = dyn_cast<RankedTensorType>(shape.getX().getType());
-    if (!x || !shape.getEnd())
+    if (!x || !shape.getEnd() || mayBeCounted(shape.getX()))
       return {};
     int64_t start = shape.getStart(), end = *shape.getEnd();
     ArrayRef<int64_t> sizes = start < end ? x.getShape().slice(start, end - start) : ArrayRef<int64_t>();
@@ -125,7 +142,7 @@ private:
 
   ElementsAttr foldSize(SizeOp size) {
     auto x = dyn_cast<RankedTensorType>(size.getX().getType());
-    if (!x || !x.hasStaticShape())
+    if (!x || !x.hasStaticShape() || mayBeCounted(size.getX()))
       return {};
     return makeIntegers(RankedTensorType::get({}, IntegerType::get(op->getContext(), 64)), {x.getNumElements()});
   }

@@ -45,8 +45,10 @@ void useFreshDestination(RewriterBase &rewriter, linalg::LinalgOp root) {
 
 /// Splits the root along every loop that its tile does not divide, so that each part has static tiles.
 SmallVector<RootPart> splitRagged(RewriterBase &rewriter, TileNest &nest) {
-  SmallVector<RootPart> parts = {{cast<TilingInterface>(nest.root.getOperation()), nest.tileSizes}};
   SmallVector<int64_t> ranges = nest.root.getStaticLoopRanges();
+  if (llvm::is_contained(ranges, 0)) // nothing is computed: one tile
+    llvm::fill(nest.tileSizes, 0);
+  SmallVector<RootPart> parts = {{cast<TilingInterface>(nest.root.getOperation()), nest.tileSizes}};
   for (auto [loop, range] : llvm::enumerate(ranges)) {
     int64_t tile = nest.tileSizes[loop];
     if (tile == 0 || range % tile == 0)

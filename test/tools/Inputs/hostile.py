@@ -128,6 +128,8 @@ for name, boxes in (("nms-boxes", [2, 5, 4]), ("nms-batches", [3, 6, 4])):
 for name, attributes in (("compress-long", {}), ("compress-axis-long", {"axis": 1})):
     case(name, 2, "expected a condition of at most", [node("Compress", ["a", "c"], ["y"], **attributes)],
          [("a", FLOAT, [2, 3]), ("c", TensorProto.BOOL, [7])])
+case("shape-of-a-count", 1, "the run decides how many elements of what node 'n' makes are valid",
+     [node("NonZero", ["a"], ["n"], name="n"), node("Shape", ["n"], ["y"])], [("a", FLOAT, [3])], [("y", TensorProto.INT64, None)])
 case("long-name", 0, "", [node("Relu", ["a"], ["y"], name="x" * 100000)], [("a", FLOAT, [2])])
 # Long chains and wide nodes take time in proportion to their length.
 case("chain", 0, "", [node("Sin", [f"v{i}"], [f"v{i + 1}"]) for i in range(5000)], [("v0", FLOAT, [2])], [("v5000", FLOAT, [2])])
