@@ -456,9 +456,10 @@ FailureOr<exe::Executable> Compiler::encode() {
   encode.build["auto_cast"] = autoCastName(options_.autoCast);
   if (options_.autoCast != AutoCast::None)
     encode.build["auto_cast_type"] = autoCastTypeName(options_.autoCastType);
-  FailureOr<exe::Executable> executable = linkModule(*module_, encode);
+  bool isRefused = false;
+  FailureOr<exe::Executable> executable = linkModule(*module_, encode, &isRefused);
   if (llvm::failed(executable)) {
-    (void)fail(Failure::Internal);
+    (void)fail(isRefused ? Failure::Unsupported : Failure::Internal);
     return llvm::failure();
   }
   executable->ir = std::move(tensorIr_);

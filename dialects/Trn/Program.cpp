@@ -2,11 +2,23 @@
 #include "dialects/Trn/Program.h"
 #include "dialects/Trn/Registration.h"
 #include "mlir/IR/Builders.h"
+#include <limits>
 
 #define GET_OP_CLASSES
 #include "dialects/Trn/Program.cpp.inc"
 
 using namespace mlir;
+
+LogicalResult trn::ir::RepeatOp::verify() {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  const int64_t limit = getLimitAttr().getInt();
+  if (limit < 0 || limit > most)
+    return emitOpError("expected a limit from 0 to ") << most << " but got " << limit;
+  if (getCount() && limit != most)
+    return emitOpError("expected a limit of ") << most << " beside a count but got " << limit
+                                               << "; bound the count where it is computed";
+  return success();
+}
 
 void trn::ir::addProgramOps(TrnDialect &dialect) {
   dialect.addOps<

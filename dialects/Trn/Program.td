@@ -45,8 +45,8 @@ def RunOp : Op<Trn_Dialect, "run"> {
 def RepeatOp : Trn_ProgramOp<"repeat"> {
   let summary = "rounds of parts as often as memory says";
   let description = [{
-    At most `limit` rounds; at most as many as the integer in `count` says; none any more once the flag in `condition` is
-    0. Behind each round the buffer `name.next` becomes `name`, for each of `carried`.
+    `limit` rounds, or as many as the integer in `count` says, which has no smaller `limit` beside it; none any more once
+    the flag in `condition` is 0. Behind each round the buffer `name.next` becomes `name`, for each of `carried`.
   }];
   let arguments = (ins OptionalAttr<StrAttr>:$count, I64Attr:$limit, OptionalAttr<StrAttr>:$condition,
                        StrArrayAttr:$carried);
@@ -55,6 +55,7 @@ def RepeatOp : Trn_ProgramOp<"repeat"> {
     (`count` `(` $count^ `)`)? `limit` `(` $limit `)` (`condition` `(` $condition^ `)`)? `carried` `(` $carried `)`
     attr-dict-with-keyword $body
   }];
+  let hasVerifier = 1;
 }
 
 #endif

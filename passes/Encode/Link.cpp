@@ -21,7 +21,7 @@ using namespace trn;
 
 namespace {
 
-/// Registers of a queue (ISA32 register_alloc); a loop has two, one to count and one for its condition.
+/// Registers of a queue (ISA32 register_alloc).
 constexpr unsigned kRegisters = 64;
 /// The ring of the copies between rounds; ring 0 is for loads (passes/Schedule/Rings.h).
 constexpr uint8_t kCopyRing = 1;
@@ -84,6 +84,7 @@ public:
   }
 
   exe::Executable exe;
+  bool refused = false;
 
 private:
   LogicalResult addBlock(Block &block) {
@@ -125,7 +126,7 @@ private:
     const uint64_t weightBase = options.weights ? weights->add(std::move(encoded->weights)) : 0;
     for (exe::Buffer &buffer : encoded->buffers) {
       if (buffer.countBuffer >= 0)
-        return run.emitOpError("leaves '") << buffer.name << "', whose size data decides, beside a loop of the device; "
+        return refuse(run) << "leaves '" << buffer.name << "', whose size data decides, beside a loop of the device; "
                                            << "end the model before the loop and run the rest by itself";
       if (buffer.kind == exe::BufferKind::Weight)
         buffer.weightOffset += weightBase;
@@ -151,13 +152,19 @@ private:
     return success();
   }
 
-  /// Numbers add up over the parts, other facts are the same for all.
+  /// Numbers add up over the parts, work over the rounds, too, as far as they are known; other facts are the same for all.
   void addFact(const std::string &key, const std::string &value) {
     uint64_t more = 0, before = 0;
+    const bool isWork = key == "model_macs" || key == "hardware_macs";
     std::string &fact = exe.build[key];
     const bool isNumber = !llvm::StringRef(value).getAsInteger(10, more) &&
                           (fact.empty() || !llvm::StringRef(fact).getAsInteger(10, before));
-    fact = isNumber ? std::to_string(before + more) : value;
+    if (isNumber && isWork && more > 0) {
+      if (!rounds)
+        unknownWork.insert(key);
+      more = llvm::SaturatingMultiply(more, rounds.value_or(0));
+    }
+    fact = isNumber ? std::to_string(llvm::SaturatingAdd(before, more)) : value;
   }
 
   FailureOr<uint32_t> addBuffer(exe::Buffer buffer, Operation *user) {
@@ -233,11 +240,18 @@ private:
   }
 
   LogicalResult addLoop(ir::RepeatOp loop) {
-    const unsigned counter = nextRegister, flag = counter + 1;
-    nextRegister += 2;
-    if (flag >= kRegisters)
-      return loop.emitOpError("is loop number ") << nextRegister / 2 << ": expected at most " << kRegisters / 2
-                                                 << ", with two of the " << kRegisters << " registers of a queue each";
+    llvm::SaveAndRestore<UsedRegisters> outer(used);
+    const unsigned counter = loop.getCount() ? used.loaded++ : kRegisters - ++used.counted;
+    const unsigned flag = loop.getCondition() ? used.loaded++ : 0;
+    if (used.loaded + used.counted > kRegisters)
+      return refuse(loop) << "lies in too many loops: expected at most " << kRegisters
+                          << " registers of a queue for the counts and conditions of loops in one another, but got "
+                          << used.loaded + used.counted << "; join inner loops in the model";
+    llvm::SaveAndRestore<std::optional<uint64_t>> around(rounds);
+    if (loop.getCount() || loop.getCondition())
+      rounds.reset();
+    else if (rounds)
+      rounds = llvm::SaturatingMultiply(*rounds, uint64_t(loop.getLimit()));
     NodeOrigin origin = originOf(loop.getLoc());
     llvm::SaveAndRestore<uint32_t> scope(node, static_cast<uint32_t>(exe.debug.size()));
     exe.debug.push_back({origin.node, origin.op, "loop"});
@@ -315,11 +329,19 @@ private:
     return success();
   }
 
+  /// A program that is right, but beyond the linker.
+  InFlightDiagnostic refuse(Operation *op) {
+    refused = true;
+    return op->emitOpError();
+  }
+
   void finish() {
     uint64_t instructions = 0;
     for (const exe::Program &queue : exe.programs)
       instructions += queue.commands.size();
     exe.build["instructions"] = std::to_string(instructions);
+    for (const auto &key : unknownWork.keys())
+      exe.build.erase(key.str());
     exe.weights.bytes = weights->bytes;
     exe.weights.read = [joined = weights](uint64_t offset, void *out, uint64_t size) {
       return joined->read(offset, out, size);
@@ -334,18 +356,27 @@ private:
   std::shared_ptr<JoinedWeights> weights;
   int64_t semaphores = 0;
   int32_t dmaEngines = 0;
-  unsigned nextRegister = 0;
+  /// Registers of the loops around: what data loads from 0 up, what only counts from the end down, so that the text of a
+  /// program tells loops that data decides by their register (runtime/timing/Unroll.h).
+  struct UsedRegisters {
+    unsigned loaded = 0, counted = 0;
+  } used;
+  std::optional<uint64_t> rounds = 1; ///< how often what is added now is executed; none when data decides
+  llvm::StringSet<> unknownWork;      ///< facts to leave out, for data decides their rounds
   uint32_t node = 0; ///< index in the debug map for what the linker adds
 };
 
 } // namespace
 
-FailureOr<exe::Executable> trn::linkModule(ModuleOp module, const EncodeOptions &options) {
+FailureOr<exe::Executable> trn::linkModule(ModuleOp module, const EncodeOptions &options, bool *refused) {
   ir::ProgramOp program = ir::findProgram(module);
   if (!program)
     return encodeModule(module, options);
   Linker linker(module, program, options);
-  if (failed(linker.run()))
+  if (failed(linker.run())) {
+    if (refused)
+      *refused = linker.refused;
     return failure();
+  }
   return std::move(linker.exe);
 }

@@ -77,22 +77,23 @@ public:
 
   Resolution resolve(LoopOp loop, bool atRunTime) {
     std::optional<int64_t> trips, condition = 1;
-    if (loop.getTripCount() && !(trips = constantScalar(loop.getTripCount())))
+    if (loop.getCondition())
+      condition = constantScalar(loop.getCondition());
+    if (condition && !*condition)
+      trips = 0;
+    else if (loop.getTripCount() && !(trips = constantScalar(loop.getTripCount())))
       return atRunTime && isStaticTensor(loop.getTripCount())
                  ? repeat(loop, 0, loop.getCarried(), loop.getTripCount(), runTimeCondition(loop), std::nullopt)
                  : Resolution::NotYet;
-    if (loop.getCondition() && !(condition = constantScalar(loop.getCondition())) &&
-        !(atRunTime && isStaticTensor(loop.getCondition())))
+    if (!condition && !(atRunTime && isStaticTensor(loop.getCondition())))
       return Resolution::NotYet;
-    if (trips && *trips > kUnrolledSteps && (!condition || *condition) && dependsOnRun(loop))
+    if (trips && *trips > kUnrolledSteps && dependsOnRun(loop))
       return atRunTime ? repeat(loop, 0, loop.getCarried(), Value(), runTimeCondition(loop), trips)
                        : Resolution::NotYet;
     SmallVector<Value> carried(loop.getCarried());
     size_t scanned = loop->getNumResults() - carried.size();
     SmallVector<SmallVector<Value>> slices(scanned);
     Value active = condition ? Value() : loop.getCondition();
-    if (condition && !*condition)
-      trips = 0;
     if (active && (!trips || *trips > kSelectedSteps))
       return repeat(loop, 0, carried, Value(), active, trips);
     for (int64_t step = 0; !trips || step < *trips; ++step) {
@@ -207,6 +208,7 @@ private:
       "the number of steps, and with it the size of a result, is known at run time only; bind what decides it with "
       "--const-input, or export the model with a fixed number of steps";
 
+  /// The condition to begin with; none when it is known to hold.
   static Value runTimeCondition(LoopOp loop) {
     return loop.getCondition() && !constantScalar(loop.getCondition()) ? loop.getCondition() : Value();
   }
@@ -364,9 +366,11 @@ private:
     if (more && !*more)
       limit = std::min<int64_t>(limit, 1);
     yield->setOperands(ends);
+    if (count && limit < kMaxCount)
+      count = write.op("Min", {scalar(count), write.integers({limit}, {}, builder.getI64Type())});
     auto repeat = RepeatOp::create(builder, op->getLoc(), TypeRange(ValueRange(operands)),
                                    count ? scalar(count) : Value(), condition ? scalar(condition) : Value(), operands,
-                                   builder.getI64IntegerAttr(limit));
+                                   builder.getI64IntegerAttr(count ? kMaxCount : limit));
     repeat.getBody().takeBody(loop.getBody());
     SmallVector<Value> results(repeat.getResults().drop_front());
     return replace(results);

@@ -72,6 +72,16 @@ private:
     return text;
   }
 
+  /// What the names of a loop's buffers begin with, before a point; no other name begins so. Inputs and outputs have
+  /// their names by now.
+  std::string freshLoop() {
+    for (;;) {
+      std::string prefix = ("loop" + Twine(loops++)).str();
+      if (llvm::none_of(taken.keys(), [&](StringRef text) { return text.starts_with(prefix + "."); }))
+        return prefix;
+    }
+  }
+
   /// Writes the parts of a block, the last of which leaves `endings`.
   void splitBlock(Block &block, ArrayRef<Ending> endings, OpBuilder &order) {
     SmallVector<Operation *> part;
@@ -89,20 +99,20 @@ private:
 
   /// The part before a loop, which puts what the loop starts with into its buffers, and the loop.
   void splitRepeat(onnx::RepeatOp repeat, ArrayRef<Operation *> before, OpBuilder &order) {
-    const std::string loop = fresh("loop" + Twine(loops++));
+    const std::string loop = freshLoop();
     SmallVector<Ending> start;
     SmallVector<std::string> homes;
     for (auto [i, value] : llvm::enumerate(repeat.getCarried())) {
-      homes.push_back(fresh(loop + "." + Twine(i)));
+      homes.push_back((loop + "." + Twine(i)).str());
       start.push_back({homes.back(), value});
     }
     StringAttr count, condition;
     if (repeat.getTripCount()) {
-      count = builder.getStringAttr(fresh(loop + ".count"));
+      count = builder.getStringAttr(loop + ".count");
       start.push_back({count.str(), repeat.getTripCount()});
     }
     if (repeat.getCondition()) {
-      condition = builder.getStringAttr(fresh(loop + ".condition"));
+      condition = builder.getStringAttr(loop + ".condition");
       start.push_back({condition.str(), repeat.getCondition()});
     }
     writePart(before, start, order);
@@ -119,8 +129,7 @@ private:
       if (value == argument)
         continue;
       changed.push_back(home);
-      endings.push_back({fresh(home + ".next"), value});
-      assert(endings.back().name == home + ".next" && "names of loops are fresh");
+      endings.push_back({home + ".next", value});
     }
     auto op = ir::RepeatOp::create(order, repeat.getLoc(), count, builder.getI64IntegerAttr(repeat.getLimit()),
                                    condition, builder.getStrArrayAttr(changed));

@@ -21,10 +21,12 @@ mlir::LogicalResult verifyImported(mlir::ModuleOp module);
 mlir::LogicalResult verifyGraph(mlir::ModuleOp module);
 
 /// M1, M5, M6, and
-/// T1  @main holds operations of linalg, tensor, arith, math, scf and affine, weights and scalar functions only;
+/// T1  @main holds operations of linalg, tensor, arith, math, scf and affine, weights, calls of library kernels and scalar
+///     functions only;
 ///     inside of a structured operation also casts between integers with and without sign
 /// T2  tensors are logical: no space, no other encoding; no buffers
-/// T3  elements have a type of the device: at most 32 bits, bytes for booleans
+/// T3  elements have a type of the device: at most 32 bits, bytes for booleans; floats of 64 bits
+///     where library kernels compute and in constants
 mlir::LogicalResult verifyTensor(mlir::ModuleOp module);
 
 } // namespace trn

@@ -274,20 +274,20 @@ void FaultReport::add(PlantedFault fault) {
   faults.push_back(std::move(fault));
 }
 
-FaultReport plantFaults(const exe::Executable &given, const FaultOptions &options) {
+absl::StatusOr<FaultReport> plantFaults(const exe::Executable &given, const FaultOptions &options) {
   FaultReport report;
   // Faults of loops are those of two rounds (Unroll.h).
   Path path;
   path.dataRounds = path.barrierRounds = 2;
   absl::StatusOr<exe::Executable> unrolled = unroll(given, path);
   if (!unrolled.ok())
-    return report;
+    return unrolled.status();
   const exe::Executable &exe = *unrolled;
   CheckOptions record;
   record.recordFlow = true;
   const CheckReport original = check(exe, record);
   if (!original.ok())
-    return report;
+    return absl::FailedPreconditionError("the program does not pass the check:\n" + original.str());
   CheckOptions expect;
   expect.expectedFlow = &original.flow;
   unsigned seen[kFaultKinds] = {0, 0, 0};

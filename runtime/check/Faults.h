@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "absl/status/statusor.h"
 #include "runtime/check/Check.h"
 #include <string>
 #include <vector>
@@ -66,8 +67,9 @@ std::vector<Fault> enumerateFaults(const exe::Executable &exe);
 /// A copy of `exe` with one fault.
 exe::Executable plant(const exe::Executable &exe, const Fault &fault);
 
-/// Plants all faults one by one. An `exe` that does not pass the check gives an empty report.
-FaultReport plantFaults(const exe::Executable &exe, const FaultOptions &options = {});
+/// Plants all faults one by one. An `exe` that cannot be unrolled or does not pass the check is an error: of its faults
+/// nothing is known.
+absl::StatusOr<FaultReport> plantFaults(const exe::Executable &exe, const FaultOptions &options = {});
 
 /// The proof by all pairs: is every pair of accesses that share bytes, one of them a write, ordered in every run?
 /// Quadratic; for tests and the planter.

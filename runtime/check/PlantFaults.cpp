@@ -64,11 +64,15 @@ int main(int argc, char **argv) {
   std::fputs(report.str().c_str(), stderr);
   if (!report.ok())
     return 2;
-  rt::FaultReport faults = rt::plantFaults(**executable, options);
-  std::fputs((json ? toJson(faults) : faults.str()).c_str(), stdout);
+  absl::StatusOr<rt::FaultReport> faults = rt::plantFaults(**executable, options);
+  if (!faults.ok()) {
+    std::fprintf(stderr, "error: %s\n", std::string(faults.status().message()).c_str());
+    return 2;
+  }
+  std::fputs((json ? toJson(*faults) : faults->str()).c_str(), stdout);
   if (std::fflush(stdout) != 0) {
     std::perror("error: standard output");
     return 2;
   }
-  return faults.total().missed ? 1 : 0;
+  return faults->total().missed ? 1 : 0;
 }

@@ -10,6 +10,7 @@
 #include "runtime/profile/Work.h"
 #include "runtime/timing/Footprint.h"
 #include "runtime/timing/Operands.h"
+#include "runtime/timing/Unroll.h"
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -425,7 +426,11 @@ double Profile::operator[](const char *name) const {
   return 0;
 }
 
-Profile summarize(const exe::Executable &exe, const Timeline &timeline) { return Summary(exe, timeline).run(); }
+Profile summarize(const exe::Executable &exe, const Timeline &timeline) {
+  Profile profile = Summary(exe, timeline).run();
+  profile.assumedRounds = isDecidedByData(exe) ? Path().dataRounds : 0;
+  return profile;
+}
 
 std::string writeJson(const Profile &profile) {
   Json json;
@@ -445,6 +450,8 @@ std::string writeJson(const Profile &profile) {
   json.line().beginObject("limit");
   json.number("limit_time", profile.limitTime).number("limit_percent", profile.limitPercent);
   json.text("limit_by", profile.limitBy).text("macs_from", profile.macsFrom);
+  if (profile.assumedRounds)
+    json.integer("assumed_rounds", profile.assumedRounds);
   json.number("practical_limit_time", profile.practicalLimitTime)
       .number("practical_limit_percent", profile.practicalLimitPercent);
   json.beginObject("terms");

@@ -88,6 +88,7 @@ struct Profile {
   /// intervals at full clock against the compulsory bytes at the sustained DMA rate and the other terms.
   double practicalLimitTime = 0;
   double practicalLimitPercent = 0;
+  uint32_t assumedRounds = 0; ///< of each loop that data counts or ends; 0: data decides nothing
   std::string macsFrom; ///< "build facts" or "instructions": where the algorithmic work comes from
   std::vector<EngineRow> engines;
   std::vector<NodeRow> nodes; ///< in order of their first start

@@ -31,6 +31,8 @@ unsigned countLoads(const exe::Executable &exe) {
   return most;
 }
 
+bool isDecidedByData(const exe::Executable &exe) { return countLoads(exe) > 0; }
+
 namespace {
 
 /// A jump from `last` back to `first`, and how often it was taken since the loop was entered.
@@ -135,7 +137,9 @@ absl::StatusOr<exe::Executable> unroll(const exe::Executable &exe, const Path &p
     for (size_t at = 0; at < program.commands.size(); at = walk.next(at)) {
       if (++executed > path.maxCommands)
         return absl::ResourceExhaustedError(absl::StrCat(isa::name(program.engine), " executes more than ",
-                                                         path.maxCommands, " commands: a loop may never end"));
+                                                         path.maxCommands,
+                                                         " commands, and no timing or check follows more; the program "
+                                                         "itself has no such limit, if its loops end"));
       straight.commands.push_back(program.commands[at]);
       straight.positions.push_back(static_cast<uint32_t>(at));
     }

@@ -16,8 +16,12 @@ bool hasControlFlow(const exe::Executable &exe);
 /// The most `register_load`s of a queue: each decides for itself.
 unsigned countLoads(const exe::Executable &exe);
 
-/// Commands that all queues together may execute: beyond it a program is refused, because it may never end.
+/// Commands that all queues together may execute for timing and checks: beyond it a program is refused by them, because it
+/// may never end.
 constexpr uint64_t kMaxExecutedCommands = uint64_t(1) << 20;
+
+/// Whether data decides the way: then a timeline is that of an assumed one. Holds for an unrolled program, too.
+bool isDecidedByData(const exe::Executable &exe);
 
 /// One way through a program.
 struct Path {

@@ -206,6 +206,11 @@ for name, go in (("while", True), ("while_not", False)):
         value, go = value + value, (value + value).max() < 1000
     case(f"loop_{name}", "Loop", [None, np.array(name == "while"), given], [value], body=DOUBLING)
     case(f"loop_{name}_of_4", "Loop", [np.array(4), np.array(name == "while"), given], [given * (16 if name == "while" else 1)], body=DOUBLING)
+STOPPING = body([STEP, FLAG, ("v", np.float32, [5])], [("again", bool, []), ("w", np.float32, [5])], ("Add", ["v", "v"], ["w"], {}),
+                ("Not", ["yes"], ["again"], {}), yes=np.array(True))
+for trips in (0, 5):
+    given = float32(1, 2, 3, 0.5, -4)
+    case(f"loop_of_{trips}_steps_that_stops", "Loop", [np.array(trips), None, given], [given * (2 if trips else 1)], body=STOPPING)
 SERIES = (RNG.random((150, 2, 3)) - 0.5).astype(np.float32)
 DECAY = body([("s", np.float32, [2, 3]), ("x", np.float32, [2, 3])], [("t", np.float32, [2, 3]), ("y", np.float32, [2, 3])],
              ("Mul", ["s", "keep"], ["k"], {}), ("Add", ["k", "x"], ["t"], {}), ("Tanh", ["t"], ["y"], {}), keep=np.float32(0.9))

@@ -47,7 +47,7 @@ def quiet : Switch<"quiet", All, "Print errors only">;
 
 // Importing.
 defm shape : Value<"shape", Importing, "NAME=AxBxC",
-                   "Shape of an input, by name; repeatable; a number without dimensions is a scalar. A sequence x has the elements x.0, x.1, ..: as many as have a "
+                   "Shape of an input, by name; repeatable; x=scalar for one without dimensions. A sequence x has the elements x.0, x.1, ..: as many as have a "
                    "shape, or x=N; an optional without an element is x=none">;
 defm dim : Value<"dim", Importing, "NAME=N", "Value of a symbolic dimension, by name; repeatable">;
 defm const_input : Value<"const-input", Importing, "NAME=@FILE", "Bind a run-time input while compiling; repeatable">;

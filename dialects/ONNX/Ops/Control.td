@@ -1,8 +1,8 @@
 //===- Control.td - ONNX operators with bodies ----------------------------===//
 //
-// Owns If, Loop, Scan and SequenceMap. `onnx-infer-fold` resolves them while compiling: a branch that is known is
-// inlined, loops with a known number of steps are unrolled, and a condition that only the run knows selects between
-// results.
+// Owns If, Loop, Scan and SequenceMap. `onnx-infer-fold` resolves them: a branch that is known is inlined, short loops
+// with a known number of steps are unrolled, a condition that only the run knows selects between results, and the
+// device runs what is left, as `onnx.repeat`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_CONTROL
@@ -30,7 +30,7 @@ def ONNX_LoopOp : ONNX_ControlOp<"Loop", [1, 11, 13, 16, 19, 21, 23, 24, 25], [A
                        Variadic<AnyType>:$carried);
   let regions = (region SizedRegion<1>:$body);
   let shapeOperands = ["trip_count", "condition"];
-  let limits = "unrolled; with a condition known at run time only, the number of steps is bounded and nothing is scanned";
+  let limits = "results that are scanned need a number of steps that is known while compiling";
 }
 
 /// The body takes the carried values and one slice of each scanned input; it gives the carried values and one slice of
@@ -42,7 +42,6 @@ def ONNX_ScanOp : ONNX_ControlOp<"Scan", [9, 11, 16, 19, 21, 23, 24, 25]> {
                        OptionalAttr<DenseI64ArrayAttr>:$scan_output_axes,
                        OptionalAttr<DenseI64ArrayAttr>:$scan_output_directions);
   let regions = (region SizedRegion<1>:$body);
-  let limits = "unrolled";
 }
 
 /// The body takes one element of each sequence, and the tensors as they are; it gives one element of each result.
@@ -52,7 +51,7 @@ def ONNX_SequenceMapOp : ONNX_ControlOp<"SequenceMap", [17]> {
 }
 
 /// A loop of the device: what inference makes of loops that it does not unroll. `carried` begins with the number of the
-/// step. At most `limit` steps are done, and at most `trip_count`; with a `condition`, only while it holds. The body takes
+/// step. `limit` steps are done, or, with a `trip_count`, so many; with a `condition`, only while it holds. The body takes
 /// the carried values, and gives the next condition, if there is one, and the carried values of the same types.
 def ONNX_RepeatOp : Op<ONNX_Dialect, "repeat", [SingleBlock, AttrSizedOperandSegments]> {
   let summary = "a loop of the device";

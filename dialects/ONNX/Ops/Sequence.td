@@ -55,7 +55,6 @@ def ONNX_ConcatFromSequenceOp : ONNX_Op<"ConcatFromSequence", [11], "sequence"> 
 def ONNX_OptionalOp : ONNX_Op<"Optional", [15], "sequence"> {
   let arguments = (ins Optional<AnyType>:$x);
   let results = (outs AnyType:$y);
-  let limits = "with an element";
 }
 def ONNX_OptionalGetElementOp : ONNX_Op<"OptionalGetElement", [15, 18], "sequence"> {
   let arguments = (ins AnyType:$x);

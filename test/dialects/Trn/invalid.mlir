@@ -1,5 +1,29 @@
 // RUN: trn-opt %s --split-input-file --verify-diagnostics
 
+trn.program inputs([]) outputs([]) {
+  // expected-error @+1 {{expected a limit from 0 to 2147483647 but got 2147483648}}
+  trn.repeat limit(2147483648) carried([]) {
+  }
+}
+
+// -----
+
+trn.program inputs([]) outputs([]) {
+  // expected-error @+1 {{expected a limit from 0 to 2147483647 but got -1}}
+  trn.repeat limit(-1) carried([]) {
+  }
+}
+
+// -----
+
+trn.program inputs(["n"]) outputs([]) {
+  // expected-error @+1 {{expected a limit of 2147483647 beside a count but got 5; bound the count where it is computed}}
+  trn.repeat count("n") limit(5) carried([]) {
+  }
+}
+
+// -----
+
 func.func @space(%d: memref<64x32xf32, #trn.sbuf>, %s: memref<128x64xbf16, #trn.sbuf>, %m: memref<128x32xbf16, #trn.sbuf>) {
   // expected-error @+1 {{'trn.nc_matmul' op operand 'dst': expected memory space psum, but got sbuf (rule 1, A2 memory access table)}}
   trn.nc_matmul outs(%d : memref<64x32xf32, #trn.sbuf>) ins(%s, %m : memref<128x64xbf16, #trn.sbuf>, memref<128x32xbf16, #trn.sbuf>)

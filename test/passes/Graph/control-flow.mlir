@@ -100,3 +100,18 @@ func.func @scan(%x: tensor<3x2xf32>, %s: tensor<3xf32>) -> (tensor<*xf32>, tenso
   } {num_scan_inputs = 1 : i64, scan_input_axes = array<i64: 1>, scan_input_directions = array<i64: 1>, scan_output_axes = array<i64: -1>} : (tensor<3xf32>, tensor<3x2xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   return %y, %all : tensor<*xf32>, tensor<*xf32>
 }
+
+// -----
+
+// A condition that does not hold: no step, whatever the number of steps is.
+// CHECK-LABEL: func @never
+// CHECK-NEXT: return %arg0
+func.func @never(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<*xf32> {
+  %no = onnx.weight dense<false> : tensor<i1>
+  %y = onnx.Loop(%n, %no, %x) {
+  ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
+    %w = onnx.Exp(%v) : (tensor<*xf32>) -> tensor<*xf32>
+    onnx.yield %c, %w : tensor<*xi1>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<i64>, tensor<i1>, tensor<4xf32>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: trn-opt %s --pass-pipeline='builtin.module(func.func(onnx-infer-fold),onnx-split-control)' | %FileCheck %s
+// RUN: trn-opt %s --pass-pipeline='builtin.module(func.func(onnx-infer-fold),onnx-split-control)' --split-input-file | %FileCheck %s
 
 // A loop whose steps only the run counts: what it starts with is left by the part before it, a round is a part of its
 // own, and the part behind takes what the last round has left. Constants stay where they are read.
@@ -32,4 +32,35 @@ func.func @main(%n: tensor<i64> {onnx.name = "n"}, %x: tensor<4xf32> {onnx.name 
   } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<4xf32>) -> tensor<*xf32>
   %y = onnx.Neg(%r) : (tensor<*xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
+}
+
+// -----
+
+// Names of the model that look like names of loops: no buffer of a loop has one of them.
+// CHECK: trn.program inputs(["n", "loop0.1.next"]) outputs(["loop1.count"]) {
+// CHECK: trn.repeat count("loop2.count") limit(2147483647) carried(["loop2.0", "loop2.1"]) {
+func.func @main(%n: tensor<i64> {onnx.name = "n"}, %x: tensor<4xf32> {onnx.name = "loop0.1.next"})
+    -> (tensor<*xf32> {onnx.name = "loop1.count"}) {
+  %r = onnx.Loop(%n, %x) {
+  ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
+    %w = onnx.Add(%v, %x) : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
+    onnx.yield %c, %w : tensor<*xi1>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<4xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+// A body that ends the loop bounds the count: one step, or none.
+// CHECK: onnx.name = "loop0.count"
+// CHECK: onnx.Min(
+// CHECK: trn.repeat count("loop0.count") limit(2147483647)
+func.func @main(%n: tensor<i64> {onnx.name = "n"}, %x: tensor<4xf32> {onnx.name = "x"}) -> (tensor<*xf32> {onnx.name = "y"}) {
+  %no = onnx.weight dense<false> : tensor<i1>
+  %r = onnx.Loop(%n, %x) {
+  ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
+    %w = onnx.Add(%v, %x) : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
+    onnx.yield %no, %w : tensor<i1>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<4xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
 }

@@ -24,7 +24,9 @@ TEST(Faults, ChainPassesTheCheck) {
 TEST(Faults, PlantedFaultsAreNoticedOrHarmless) {
   FaultCounts sum;
   for (ChainShape shape : {ChainShape{2, 2, 128}, ChainShape{5, 4, 256}, ChainShape{6, 3, 512}}) {
-    FaultReport report = plantFaults(matrixChain("trn2", shape));
+    absl::StatusOr<FaultReport> planted = plantFaults(matrixChain("trn2", shape));
+    ASSERT_TRUE(planted.ok()) << planted.status();
+    const FaultReport &report = *planted;
     for (unsigned kind = 0; kind < kFaultKinds; ++kind)
       EXPECT_GT(report.counts[kind].planted, 0u) << name(FaultKind(kind));
     const FaultCounts total = report.total();
@@ -71,7 +73,16 @@ TEST(Faults, EveryKindIsWhatItSays) {
 TEST(Faults, ABrokenProgramIsNotMeasured) {
   exe::Executable exe = smallProgram();
   exe.programs[0].commands[0].hasWait = false;
-  EXPECT_EQ(plantFaults(exe).total().planted, 0u);
+  EXPECT_EQ(plantFaults(exe).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Faults, AProgramWithoutAnEndIsNotMeasured) {
+  exe::Executable exe = smallProgram();
+  isa::Command back;
+  back.inst = isa::Branch{}; // to the beginning, always
+  back.engine = exe.programs[0].engine;
+  exe.programs[0].commands.push_back(back);
+  EXPECT_EQ(plantFaults(exe).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 /// The proof by all pairs must itself fail where the checker does.
