@@ -22,7 +22,12 @@ Value GraphWriter::cast(Value x, Type element) {
 }
 
 Value GraphWriter::reshape(Value x, ArrayRef<int64_t> shape) {
-  return typeOf(x).getShape() == shape ? x : op("Reshape", {x}, ints("shape", shape));
+  if (typeOf(x).getShape() == shape)
+    return x;
+  SmallVector<NamedAttribute, 2> attributes{ints("shape", shape)};
+  if (llvm::is_contained(shape, 0)) // a size, not the operand's
+    attributes.push_back(flag("allowzero", true));
+  return op("Reshape", {x}, attributes);
 }
 
 Value GraphWriter::transpose(Value x, ArrayRef<int64_t> perm) { return op("Transpose", {x}, ints("perm", perm)); }

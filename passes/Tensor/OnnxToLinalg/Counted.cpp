@@ -42,7 +42,9 @@ static LogicalResult lowerUnique(onnx::UniqueOp op, LinalgBuilder &b, LoweringTa
     back[dim] = position;
   Value rows = op.getAxis() ? b.transpose(x, front) : flattened(b, x);
   SmallVector<int64_t> shape(shapeOf(rows));
-  int64_t items = shape[0], size = tensorType(x).getNumElements() / items;
+  int64_t items = shape[0], elements = tensorType(x).getNumElements(), size = items == 0 ? 0 : elements / items;
+  if (items > 0 && size == 0)
+    return op.emitOpError("expected items with elements but got ") << items << " without any";
   auto matrix = RankedTensorType::get({items, size}, elementTypeOf(x)), list = RankedTensorType::get({items}, b.getI64Type());
   SmallVector<Value> made = b.kernel("library_unique", {b.reshape(rows, {items, size})},
                                  {matrix, list, list, list, countType(b)},

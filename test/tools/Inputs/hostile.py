@@ -121,6 +121,10 @@ case("packed-sizes", 2, "expected 'K' and 'N' from 1 to 2^30",
      [node("MatMulNBits", ["a", "b", "s"], ["y"], domain="com.microsoft", K=2**32, N=2**32, bits=8, block_size=16)],
      [("a", FLOAT, [1, 4])], constants=[("b", np.zeros([0, 1, 16], np.uint8)), ("s", np.ones([1], np.float32))])
 case("det-large", 1, "expected matrices of at most 32767 rows", [node("Det", ["a"], ["y"])], [("a", FLOAT, [40000, 40000])])
+case("unique-items", 1, "expected items with elements but got 2 without any", [node("Unique", ["a"], ["", "y"], axis=0)],
+     [("a", FLOAT, [2, 0])], [("y", TensorProto.INT64, None)])
+for name, attributes in (("compress-nothing", {}), ("compress-axis-nothing", {"axis": 1})):
+    case(name, 0, "", [node("Compress", ["a", "c"], ["y"], **attributes)], [("a", FLOAT, [2, 3]), ("c", TensorProto.BOOL, [0])])
 for name, boxes in (("nms-boxes", [2, 5, 4]), ("nms-batches", [3, 6, 4])):
     case(name, 2, "expected boxes [batches, boxes, 4] and scores [batches, classes, boxes] but got " + "x".join(map(str, boxes)),
          [node("NonMaxSuppression", ["a", "s", "k"], ["y"])], [("a", FLOAT, boxes), ("s", FLOAT, [2, 1, 6])],
