@@ -43,11 +43,12 @@ public:
       states.push_back(scan.getResult(0));
       if (kHasCell)
         cells.push_back(scan.getResult(1));
-      rows.push_back(scan.getResult(1 + kHasCell));
+      if (hasRows())
+        rows.push_back(scan.getResult(1 + kHasCell));
     }
     SmallVector<Value> results;
     if (op.getY())
-      results.push_back(allSteps(rows));
+      results.push_back(hasRows() ? allSteps(rows) : op.getY()); // nothing reads it
     if (op.getYH())
       results.push_back(joined(states));
     if constexpr (kHasCell)
@@ -58,6 +59,9 @@ public:
   }
 
 private:
+  /// Whether the state of every step is read: it takes a tensor of all steps, which each step writes.
+  bool hasRows() { return op.getY() && !op.getY().use_empty(); }
+
   Value ofDirection(Value x, int64_t direction) {
     return x ? write.slice(x, 0, direction, direction + 1) : Value();
   }
@@ -84,12 +88,14 @@ private:
       types.push_back(state.getType());
     ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
     Type element = typeOf(op.getX()).getElementType();
-    types.push_back(RankedTensorType::get({x[batchFirst], batch, hidden}, element));
+    if (hasRows())
+      types.push_back(RankedTensorType::get({x[batchFirst], batch, hidden}, element));
     const unsigned states = inputs.size();
     inputs.push_back(op.getX());
     auto scan = ScanOp::create(builder, op.getLoc(), types, inputs, /*num_scan_inputs=*/1,
                                builder.getDenseI64ArrayAttr({batchFirst}), builder.getDenseI64ArrayAttr({backward}),
-                               DenseI64ArrayAttr(), builder.getDenseI64ArrayAttr({backward}));
+                               DenseI64ArrayAttr(),
+                               hasRows() ? builder.getDenseI64ArrayAttr({backward}) : DenseI64ArrayAttr());
     Block &body = scan.getBody().emplaceBlock();
     for (unsigned i = 0; i < states; ++i)
       body.addArgument(types[i], op.getLoc());
@@ -100,7 +106,8 @@ private:
     SmallVector<Value> yielded = {step->getResult(1)};
     if (kHasCell)
       yielded.push_back(step->getResult(2));
-    yielded.push_back(in.reshape(step->getResult(1), {batch, hidden}));
+    if (hasRows())
+      yielded.push_back(in.reshape(step->getResult(1), {batch, hidden}));
     YieldOp::create(inner, op.getLoc(), yielded);
     return scan;
   }

@@ -211,6 +211,10 @@ STOPPING = body([STEP, FLAG, ("v", np.float32, [5])], [("again", bool, []), ("w"
 for trips in (0, 5):
     given = float32(1, 2, 3, 0.5, -4)
     case(f"loop_of_{trips}_steps_that_stops", "Loop", [np.array(trips), None, given], [given * (2 if trips else 1)], body=STOPPING)
+COLLECTING = body([STEP, FLAG, ("v", np.float32, [4])], [("more", bool, []), ("w", np.float32, [4]), ("row", np.float32, [4])],
+                  ("Mul", ["v", "keep"], ["w"], {}), ("Add", ["w", "one"], ["row"], {}), keep=np.float32(0.5), one=np.float32(1))
+halves = float32(3, -2, 1, 8) * np.float32(0.5) ** np.arange(1, 201, dtype=np.float32)[:, None]
+case("loop_of_200_collected_rows", "Loop", [np.array(200), None, float32(3, -2, 1, 8)], [halves[-1], halves + np.float32(1)], body=COLLECTING)
 SERIES = (RNG.random((150, 2, 3)) - 0.5).astype(np.float32)
 DECAY = body([("s", np.float32, [2, 3]), ("x", np.float32, [2, 3])], [("t", np.float32, [2, 3]), ("y", np.float32, [2, 3])],
              ("Mul", ["s", "keep"], ["k"], {}), ("Add", ["k", "x"], ["t"], {}), ("Tanh", ["t"], ["y"], {}), keep=np.float32(0.9))
@@ -251,6 +255,10 @@ there, back = lstm(SERIES, W[0], R[0], B[0]), lstm(SERIES[::-1], W[1], R[1], B[1
 case("lstm_of_150_steps", "LSTM", [SERIES, W, R, B],
      [a.astype(np.float32) for a in (np.stack([there[0], back[0][::-1]], 1), np.stack([there[1], back[1]]), np.stack([there[2], back[2]]))],
      hidden_size=4, direction="bidirectional")
+W, R, B = weights_of(1, 4, 4, 3)
+LONG = (RNG.random((1000, 1, 3)) - 0.5).astype(np.float32)
+_, h, c = lstm(LONG, W[0], R[0], B[0])
+case("lstm_of_1000_steps_last_state", "LSTM", [LONG, W, R, B], [None, h[None].astype(np.float32), c[None].astype(np.float32)], hidden_size=4)
 W, R, B = weights_of(1, 1, 4, 3)
 state = np.zeros((2, 4))
 for x in SERIES[::-1].astype(np.float64):

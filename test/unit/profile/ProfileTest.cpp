@@ -299,3 +299,24 @@ TEST(Profile, EmptyProgram) {
   EXPECT_TRUE(JsonSyntax(writePerfetto(b.exe, timeline, profile)).valid());
   EXPECT_FALSE(writeHtml(b.exe, timeline, profile).empty());
 }
+
+TEST(Profile, SaysWhichRoundsItAssumes) {
+  for (bool byData : {false, true}) {
+    exe::Executable exe = smallProgram();
+    if (byData) {
+      isa::RegisterLoad load;
+      load.src = isa::AP{};
+      load.src.space = isa::Space::HBM;
+      load.src.dtype = isa::DType::I32;
+      load.src.partitions = load.src.rank = 1;
+      load.src.dims[0] = {1, 1};
+      isa::Command command;
+      command.inst = load;
+      command.engine = exe.programs.back().engine;
+      exe.programs.back().commands.push_back(command);
+    }
+    Profile profile = summarize(exe, *simulate(exe));
+    EXPECT_EQ(profile.assumedRounds, byData ? 1u : 0u);
+    EXPECT_EQ(writeJson(profile).find("\"assumed_rounds\":1") != std::string::npos, byData) << writeJson(profile);
+  }
+}
