@@ -357,10 +357,19 @@ private:
     Value number = body.getArgument(0);
     ends.push_back(in.add(number, in.integers({1}, {}, builder.getI64Type())));
     ends.append(yielded.begin() + 1, yielded.begin() + 1 + carried.size());
-    for (Value slice : ArrayRef(yielded).drop_front(1 + carried.size())) {
+    ArrayRef<Value> slices = ArrayRef(yielded).drop_front(1 + carried.size());
+    Value due;
+    if (!slices.empty()) {
+      SmallVector<int64_t> steps(*trips);
+      std::iota(steps.begin(), steps.end(), 0);
+      operands.push_back(write.integers(steps, {*trips}, builder.getI64Type()));
+      due = body.addArgument(operands.back().getType(), op->getLoc());
+      ends.push_back(in.sub(due, in.integers({1}, {}, builder.getI64Type())));
+    }
+    for (Value slice : slices) {
       if (!isStaticTensor(slice))
         return refuse(kScannedSize);
-      ends.push_back(placeSlice(body, in, slice, number, *trips, operands));
+      ends.push_back(placeSlice(body, in, slice, due, *trips, operands));
     }
     int64_t limit = std::min(trips.value_or(kMaxCount + first) - first, kMaxCount);
     if (more && !*more)
@@ -373,22 +382,24 @@ private:
                                    builder.getI64IntegerAttr(count ? kMaxCount : limit));
     repeat.getBody().takeBody(loop.getBody());
     SmallVector<Value> results(repeat.getResults().drop_front());
+    if (due)
+      results.erase(results.begin() + carried.size());
     return replace(results);
   }
 
-  /// A result of `steps` slices as a carried value of its full size: this step replaces the slice of its number.
-  Value placeSlice(Block &body, GraphWriter &in, Value slice, Value number, int64_t steps,
+  /// A result of `steps` slices as a carried value of its full size: this step replaces the slice that is
+  /// due in 0 steps, as `due` says for each; a step's number would have to reach every slice from one place on chip.
+  Value placeSlice(Block &body, GraphWriter &in, Value slice, Value due, int64_t steps,
                    SmallVectorImpl<Value> &operands) {
     RankedTensorType type = typeOf(slice);
-    SmallVector<int64_t> whole = {steps}, one = {1}, numbers(type.getRank() + 1, 1), all(steps);
+    SmallVector<int64_t> whole = {steps}, one = {1}, numbers(type.getRank() + 1, 1);
     llvm::append_range(whole, type.getShape());
     llvm::append_range(one, type.getShape());
     numbers.front() = steps;
-    std::iota(all.begin(), all.end(), 0);
     auto wholeType = RankedTensorType::get(whole, type.getElementType());
     operands.push_back(write.constant(cast<ElementsAttr>(builder.getZeroAttr(wholeType))));
     Value before = body.addArgument(wholeType, op->getLoc());
-    Value here = in.op("Equal", {in.integers(all, numbers, builder.getI64Type()), number});
+    Value here = in.op("Equal", {in.reshape(due, numbers), in.integers({0}, {}, builder.getI64Type())});
     return in.where(here, in.reshape(slice, one), before);
   }
 

@@ -215,6 +215,10 @@ COLLECTING = body([STEP, FLAG, ("v", np.float32, [4])], [("more", bool, []), ("w
                   ("Mul", ["v", "keep"], ["w"], {}), ("Add", ["w", "one"], ["row"], {}), keep=np.float32(0.5), one=np.float32(1))
 halves = float32(3, -2, 1, 8) * np.float32(0.5) ** np.arange(1, 201, dtype=np.float32)[:, None]
 case("loop_of_200_collected_rows", "Loop", [np.array(200), None, float32(3, -2, 1, 8)], [halves[-1], halves + np.float32(1)], body=COLLECTING)
+CARRYING = body([STEP, FLAG, ("v", np.float32, [2, 3])], [("more", bool, []), ("w", np.float32, [2, 3]), ("row", np.float32, [2, 3])],
+                ("Add", ["v", "one"], ["w"], {}), ("Identity", ["v"], ["row"], {}), one=np.float32(1))
+rows = np.arange(6, dtype=np.float32).reshape(2, 3) + np.arange(1001, dtype=np.float32)[:, None, None]
+case("loop_of_1000_collected_states", "Loop", [np.array(1000), None, rows[0]], [rows[-1], rows[:-1]], body=CARRYING)
 SERIES = (RNG.random((150, 2, 3)) - 0.5).astype(np.float32)
 DECAY = body([("s", np.float32, [2, 3]), ("x", np.float32, [2, 3])], [("t", np.float32, [2, 3]), ("y", np.float32, [2, 3])],
              ("Mul", ["s", "keep"], ["k"], {}), ("Add", ["k", "x"], ["t"], {}), ("Tanh", ["t"], ["y"], {}), keep=np.float32(0.9))
@@ -257,7 +261,8 @@ case("lstm_of_150_steps", "LSTM", [SERIES, W, R, B],
      hidden_size=4, direction="bidirectional")
 W, R, B = weights_of(1, 4, 4, 3)
 LONG = (RNG.random((1000, 1, 3)) - 0.5).astype(np.float32)
-_, h, c = lstm(LONG, W[0], R[0], B[0])
+steps, h, c = lstm(LONG, W[0], R[0], B[0])
+case("lstm_of_1000_steps", "LSTM", [LONG, W, R, B], [steps[:, None].astype(np.float32)], hidden_size=4)
 case("lstm_of_1000_steps_last_state", "LSTM", [LONG, W, R, B], [None, h[None].astype(np.float32), c[None].astype(np.float32)], hidden_size=4)
 W, R, B = weights_of(1, 1, 4, 3)
 state = np.zeros((2, 4))
