@@ -1,6 +1,7 @@
 //===- Tensors.cpp - tensor files on the command line ---------------------===//
 #include "compiler/tools/trnc/Tensors.h"
 #include "runtime/src/HostTypes.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -71,6 +72,32 @@ static bool spreadSequence(const NamedFile &file, const std::vector<InputPort> &
   return true;
 }
 
+/// The floats of a type; null for integers.
+static const llvm::fltSemantics *semanticsOf(DataType type) {
+  switch (type) {
+  case DataType::Float64:
+    return &llvm::APFloat::IEEEdouble();
+  case DataType::Float32:
+    return &llvm::APFloat::IEEEsingle();
+  case DataType::Float16:
+    return &llvm::APFloat::IEEEhalf();
+  case DataType::BFloat16:
+    return &llvm::APFloat::BFloat();
+  case DataType::Float8E4M3FN:
+    return &llvm::APFloat::Float8E4M3FN();
+  case DataType::Float8E4M3FNUZ:
+    return &llvm::APFloat::Float8E4M3FNUZ();
+  case DataType::Float8E5M2:
+    return &llvm::APFloat::Float8E5M2();
+  case DataType::Float8E5M2FNUZ:
+    return &llvm::APFloat::Float8E5M2FNUZ();
+  case DataType::Float4E2M1:
+    return &llvm::APFloat::Float4E2M1FN();
+  default:
+    return nullptr;
+  }
+}
+
 /// Seeded noise of the input's type: standard normal numbers, or integers 0 and 1.
 static HostTensor noise(const InputPort &port, uint64_t seed) {
   HostTensor tensor{port.name, port.type, port.shape, {}};
@@ -79,10 +106,13 @@ static HostTensor noise(const InputPort &port, uint64_t seed) {
   std::normal_distribution<float> normal;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     uint8_t *at = &tensor.bytes[i * rt::byteSize(port.type)];
-    if (port.type == DataType::Float32) {
-      float value = normal(random);
-      std::memcpy(at, &value, sizeof value);
-    } else if (port.type != DataType::Float16 && port.type != DataType::BFloat16) {
+    if (const llvm::fltSemantics *semantics = semanticsOf(port.type)) {
+      llvm::APFloat value(normal(random));
+      bool losesInfo;
+      value.convert(*semantics, llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+      uint64_t bits = value.bitcastToAPInt().getZExtValue();
+      std::memcpy(at, &bits, rt::byteSize(port.type));
+    } else {
       *at = random() & 1;
     }
   }
