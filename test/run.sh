@@ -47,5 +47,6 @@ if [ "$part" = all ] || [ "$part" = models ]; then
   step "tensors larger than SBUF, and sizes that divide nothing"; done_steps
   .venv/bin/python test/stress/large.py --build build/release
   .venv/bin/python test/stress/ragged.py --build build/release
+  .venv/bin/python test/stress/products.py --build build/release
   .venv/bin/python test/bench/modelled.py --build build/release --assert
 fi

@@ -20,8 +20,9 @@ namespace {
 /// Per dimension of the buffer the first index and the one after the last; an index that varies makes it the extent.
 using Box = SmallVector<std::pair<int64_t, int64_t>>;
 
-/// Entries that one read of an old version looks at before it counts as unknown: bounds the walk's time.
-constexpr size_t kMaxScanned = 256;
+/// Entries that all reads of old versions look at before they count as unknown: bounds the walk's time, to some tens of
+/// milliseconds.
+constexpr size_t kMaxScanned = size_t(1) << 22;
 
 bool overlap(const Box &a, const Box &b) {
   for (auto [x, y] : llvm::zip_equal(a, b))
@@ -83,9 +84,10 @@ public:
       if (place == places.end())
         return refuse(function, "expected results that are tensors"), std::nullopt;
       auto argument = argumentOf.find(place->second.buffer);
-      if (argument == argumentOf.end() || !place->second.path.empty())
+      bool whole = llvm::all_of(place->second.path, llvm::IsaPred<tensor::ExpandShapeOp, tensor::CollapseShapeOp>);
+      if (argument == argumentOf.end() || !whole)
         return refuse(function, "expected results that are whole arguments"), std::nullopt;
-      effects.resultArguments.push_back(argument->second);
+      effects.results.push_back({argument->second, place->second.path});
     }
     return effects;
   }
@@ -140,14 +142,18 @@ private:
     return true;
   }
 
-  ArrayRef<Entry> writtenSince(const Place &place) const {
-    return ArrayRef(buffers[place.buffer].log).drop_front(place.asOf);
+  /// Whether one of the writes to `place` since its version is as `matters` says; when there are too many to look at,
+  /// that counts as one. A part of a buffer is often a slice of its first version, while other parts were written since.
+  bool anyWrittenSince(const Place &place, llvm::function_ref<bool(const Entry &)> matters) {
+    ArrayRef<Entry> entries = ArrayRef(buffers[place.buffer].log).drop_front(place.asOf);
+    scanned += entries.size();
+    return scanned > kMaxScanned || llvm::any_of(entries, [&](const Entry &entry) {
+             return overlap(entry.box, place.box) && matters(entry);
+           });
   }
 
-  bool overwritten(const Place &place) const {
-    ArrayRef<Entry> entries = writtenSince(place);
-    return entries.size() > kMaxScanned ||
-           llvm::any_of(entries, [&](const Entry &entry) { return overlap(entry.box, place.box); });
+  bool overwritten(const Place &place) {
+    return anyWrittenSince(place, [](const Entry &) { return true; });
   }
 
   /// Writes the whole of `destination`; `result` is what it then holds.
@@ -303,10 +309,8 @@ private:
     if (!slice || ArrayRef(source->path).drop_back() != ArrayRef(destination->path) || !isSameSubset(slice, insertion))
       return refuse(insertion, "moves elements inside one buffer");
     noteOutside(insertion.getDest(), *destination);
-    // What was written since the destination's version must be what is inserted.
-    ArrayRef<Entry> entries = writtenSince(*destination);
-    if (entries.size() > kMaxScanned ||
-        !llvm::all_of(entries, [&](const Entry &entry) { return startsWith(entry.path, source->path); }))
+    // What was written of the destination since its version must be what is inserted.
+    if (anyWrittenSince(*destination, [&](const Entry &entry) { return !startsWith(entry.path, source->path); }))
       return refuse(insertion, "inserts into a version that may be overwritten");
     Place result = *destination;
     result.asOf = now(result);
@@ -364,9 +368,10 @@ private:
     for (auto [index, operand] : llvm::enumerate(call.getOperands()))
       if (effects->second.written[index] && !write(call, operand, Value()))
         return false;
-    for (auto [argument, result] : llvm::zip_equal(effects->second.resultArguments, call.getResults())) {
-      Place place = *placeOf(call.getOperand(argument));
+    for (auto [effect, result] : llvm::zip_equal(effects->second.results, call.getResults())) {
+      Place place = *placeOf(call.getOperand(effect.argument));
       place.asOf = now(place);
+      place.path.append(effect.reshapes);
       places[result] = place;
     }
     return true;
@@ -383,6 +388,7 @@ private:
   std::vector<Buffer> buffers;
   llvm::DenseMap<Value, Place> places;
   SmallVector<Loop> loops;
+  size_t scanned = 0; ///< entries looked at so far
 };
 } // namespace
 

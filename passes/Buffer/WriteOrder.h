@@ -18,8 +18,12 @@ namespace trn {
 struct FunctionEffects {
   /// Arguments whose buffer it writes.
   llvm::SmallBitVector written;
-  /// Per result the argument whose buffer holds it, whole.
-  llvm::SmallVector<unsigned> resultArguments;
+  /// A result: the whole buffer of an argument, seen through `reshapes`, outermost first.
+  struct Result {
+    unsigned argument;
+    llvm::SmallVector<mlir::Operation *, 2> reshapes;
+  };
+  llvm::SmallVector<Result> results;
 };
 
 /// Whether `function` needs no copies if every destination is written in place. `callees` has the effects of the

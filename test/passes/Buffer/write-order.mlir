@@ -36,6 +36,52 @@ func.func private @disjoint(%d: tensor<128x8xf32, #trn.sbuf>) -> tensor<128x8xf3
 
 // -----
 
+// Two parts of one version are written in parts of their own, through reshaped views: no copy.
+// CHECK-LABEL: func.func private @parts_of_views
+// CHECK-NOT:     memref.alloc
+// CHECK:         return
+func.func private @parts_of_views(%d: tensor<128x2x6xf32, #trn.sbuf>) -> tensor<128x2x6xf32, #trn.sbuf> {
+  %c = arith.constant 0.0 : f32
+  %d0 = tensor.extract_slice %d[0, 0, 0] [128, 1, 6] [1, 1, 1] : tensor<128x2x6xf32, #trn.sbuf> to tensor<128x6xf32, #trn.sbuf>
+  %v0 = tensor.expand_shape %d0 [[0], [1, 2]] output_shape [128, 3, 2] : tensor<128x6xf32, #trn.sbuf> into tensor<128x3x2xf32, #trn.sbuf>
+  %p0 = tensor.extract_slice %v0[0, 0, 0] [128, 2, 2] [1, 1, 1] : tensor<128x3x2xf32, #trn.sbuf> to tensor<128x2x2xf32, #trn.sbuf>
+  %f0 = linalg.fill ins(%c : f32) outs(%p0 : tensor<128x2x2xf32, #trn.sbuf>) -> tensor<128x2x2xf32, #trn.sbuf>
+  %i0 = tensor.insert_slice %f0 into %v0[0, 0, 0] [128, 2, 2] [1, 1, 1] : tensor<128x2x2xf32, #trn.sbuf> into tensor<128x3x2xf32, #trn.sbuf>
+  %w0 = tensor.collapse_shape %i0 [[0], [1, 2]] : tensor<128x3x2xf32, #trn.sbuf> into tensor<128x6xf32, #trn.sbuf>
+  %n0 = tensor.insert_slice %w0 into %d[0, 0, 0] [128, 1, 6] [1, 1, 1] : tensor<128x6xf32, #trn.sbuf> into tensor<128x2x6xf32, #trn.sbuf>
+  %d1 = tensor.extract_slice %d[0, 1, 0] [128, 1, 6] [1, 1, 1] : tensor<128x2x6xf32, #trn.sbuf> to tensor<128x6xf32, #trn.sbuf>
+  %v1 = tensor.expand_shape %d1 [[0], [1, 2]] output_shape [128, 3, 2] : tensor<128x6xf32, #trn.sbuf> into tensor<128x3x2xf32, #trn.sbuf>
+  %p1 = tensor.extract_slice %v1[0, 0, 0] [128, 2, 2] [1, 1, 1] : tensor<128x3x2xf32, #trn.sbuf> to tensor<128x2x2xf32, #trn.sbuf>
+  %f1 = linalg.fill ins(%c : f32) outs(%p1 : tensor<128x2x2xf32, #trn.sbuf>) -> tensor<128x2x2xf32, #trn.sbuf>
+  %i1 = tensor.insert_slice %f1 into %v1[0, 0, 0] [128, 2, 2] [1, 1, 1] : tensor<128x2x2xf32, #trn.sbuf> into tensor<128x3x2xf32, #trn.sbuf>
+  %w1 = tensor.collapse_shape %i1 [[0], [1, 2]] : tensor<128x3x2xf32, #trn.sbuf> into tensor<128x6xf32, #trn.sbuf>
+  %n1 = tensor.insert_slice %w1 into %n0[0, 1, 0] [128, 1, 6] [1, 1, 1] : tensor<128x6xf32, #trn.sbuf> into tensor<128x2x6xf32, #trn.sbuf>
+  return %n1 : tensor<128x2x6xf32, #trn.sbuf>
+}
+
+// -----
+
+// A group returns its destination reshaped; the caller sees the destination's buffer.
+// CHECK-LABEL: func.func private @reshaped
+// CHECK-NOT:     memref.alloc
+// CHECK-LABEL: func.func @calls
+// CHECK-NOT:     memref.alloc
+// CHECK:         return
+func.func private @reshaped(%d: tensor<128x8xf32, #trn.sbuf>) -> tensor<128x2x4xf32, #trn.sbuf> {
+  %c = arith.constant 0.0 : f32
+  %v = tensor.expand_shape %d [[0], [1, 2]] output_shape [128, 2, 4] : tensor<128x8xf32, #trn.sbuf> into tensor<128x2x4xf32, #trn.sbuf>
+  %r = linalg.fill ins(%c : f32) outs(%v : tensor<128x2x4xf32, #trn.sbuf>) -> tensor<128x2x4xf32, #trn.sbuf>
+  return %r : tensor<128x2x4xf32, #trn.sbuf>
+}
+func.func @calls(%d: tensor<128x8xf32, #trn.sbuf>, %o: tensor<128x8xf32, #trn.sbuf>) -> tensor<128x8xf32, #trn.sbuf> {
+  %r = call @reshaped(%d) : (tensor<128x8xf32, #trn.sbuf>) -> tensor<128x2x4xf32, #trn.sbuf>
+  %w = tensor.collapse_shape %r [[0], [1, 2]] : tensor<128x2x4xf32, #trn.sbuf> into tensor<128x8xf32, #trn.sbuf>
+  %s = linalg.exp ins(%w : tensor<128x8xf32, #trn.sbuf>) outs(%o : tensor<128x8xf32, #trn.sbuf>) -> tensor<128x8xf32, #trn.sbuf>
+  return %s : tensor<128x8xf32, #trn.sbuf>
+}
+
+// -----
+
 // An old version is read after it was overwritten: it is kept in a copy.
 // CHECK-LABEL: func.func private @old_version
 // CHECK-SAME:    (%[[D:.*]]: memref<128x4xf32, #trn.sbuf>, %[[E:.*]]: memref<128x4xf32, #trn.sbuf>)
