@@ -17,11 +17,11 @@ SOURCE = pathlib.Path(onnx.__file__).parent / "backend/test/data/light"
 BATCH_NORM_ROLES = {1: "scale", 2: "bias", 3: "bias", 4: "variance"}
 
 
-def role_of(name, uses, last):
-    """What the value `name` means to the first node that uses it."""
+def role_of(name, uses, last, normalized):
+    """What the value `name` means to the first node that uses it; `normalized` are the results of normalisations."""
     node, position = uses[name][0]
     if node.op_type == "Unsqueeze":
-        return role_of(node.output[0], uses, last)
+        return role_of(node.output[0], uses, last, normalized)
     if node.op_type == "BatchNormalization":
         role = BATCH_NORM_ROLES[position]
         # Sums of branches grow with the depth: each adds less.
@@ -30,8 +30,12 @@ def role_of(name, uses, last):
     if node.op_type == "Mul":
         return "scale"
     if node.op_type in ("Conv", "Gemm") and position == 1:
-        return "logits" if node.name in last else "weight"
+        # Only what a ReLU halved has to be doubled.
+        return "logits" if node.name in last else "plain weight" if node.input[0] in normalized else "weight"
     return "bias"
+
+
+GAINS = {"logits": 0.05, "plain weight": 1.0, "weight": 2.0}
 
 
 def values(rng, role, shape):
@@ -44,12 +48,22 @@ def values(rng, role, shape):
         return rng.uniform(0.5, 1.5, shape)
     if role == "bias":
         return 0.1 * normal
-    fan_in = int(np.prod(shape[1:]))
-    return normal * np.sqrt((0.05 if role == "logits" else 2.0) / fan_in)
+    return normal * np.sqrt(GAINS[role] / int(np.prod(shape[1:])))
+
+
+def names():
+    """The models' names."""
+    return sorted(path.stem.removeprefix("light_") for path in SOURCE.glob("light_*.onnx"))
+
+
+def source(name):
+    """The file of the onnx wheel whose weights are constant fills."""
+    return SOURCE / f"light_{name}.onnx"
 
 
 def seed(name):
-    model = onnx.load(SOURCE / f"light_{name}.onnx")
+    """The model with weights."""
+    model = onnx.load(source(name))
     graph = model.graph
     for index, node in enumerate(graph.node):
         node.name = node.name or f"{node.op_type}_{index}"
@@ -58,6 +72,7 @@ def seed(name):
         for position, value in enumerate(node.input):
             uses.setdefault(value, []).append((node, position))
     last = [node.name for node in graph.node if node.op_type in ("Conv", "Gemm")][-1:]
+    normalized = {node.output[0] for node in graph.node if node.op_type == "BatchNormalization"}
     known = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
     rng = np.random.default_rng(0)
     fills = [node for node in graph.node if node.op_type == "ConstantOfShape"]
@@ -66,8 +81,14 @@ def seed(name):
         value = node.output[0]
         graph.node.remove(node)
         if value in uses:
-            weight = values(rng, role_of(value, uses, last), shape).astype(np.float32)
+            weight = values(rng, role_of(value, uses, last, normalized), shape).astype(np.float32)
             graph.initializer.append(numpy_helper.from_array(weight, value))
+    # The small parameters that the files still have are trained; those of normalisations do not fit seeded weights.
+    rng = np.random.default_rng(1)
+    norms = {value for node in graph.node if node.op_type == "BatchNormalization" for value in node.input[1:]}
+    for kept in [i for i in graph.initializer if i.name in norms and i.name in known]:
+        role = role_of(kept.name, uses, last, normalized)
+        kept.CopyFrom(numpy_helper.from_array(values(rng, role, kept.dims).astype(np.float32), kept.name))
     # Since IR 4 initializers need not be inputs; as inputs they could be overridden and nothing would fold.
     used = {value for node in graph.node for value in node.input}
     for initializer in [i for i in graph.initializer if i.name not in used]:
@@ -79,11 +100,22 @@ def seed(name):
     return model
 
 
-def main(folder, *names):
+def seeded(name, folder):
+    """The path of a model with weights in `folder`, written on first use."""
     folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in names or sorted(path.stem.removeprefix("light_") for path in SOURCE.glob("light_*.onnx")):
-        onnx.save(seed(name), folder / f"{name}.onnx")
+    path = folder / f"{name}.onnx"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".unfinished")
+        onnx.save(seed(name), unfinished)
+        unfinished.replace(path)
+    return path
+
+
+def main(folder, *chosen):
+    for name in chosen or names():
+        (pathlib.Path(folder) / f"{name}.onnx").unlink(missing_ok=True)
+        seeded(name, folder)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 usage: run.py --build BUILD [--only PATTERN...] [--shard I/N] [--update] [--json FILE] [-v]
 
-Every test of the suite, and every case of own.py, is compiled for trn2 and run with every check on, twice: as is, and with its shape operands bound
-(--const-input from the test's own data) when it has such inputs. A test ends in one of these ways:
+Every test of the suite, every case of own.py, and the suite's networks with seeded weights is compiled for trn2 and run
+with every check on, twice: as is, and with its shape operands bound (--const-input from the test's own data) when it has
+such inputs. A test ends in one of these ways:
 
   pass      all outputs agree: values within the standard's tolerance, shapes and element types exactly
   refused   exit code 1 with a reason
@@ -180,11 +181,12 @@ def main():
             elif got != want:
                 better.append(f"{name} ({mode}): {got}, was {want}")
     for i, mode in enumerate(("as is", "shape operands bound")):
-        ends = [row[i] for name, row in results.items() if not name.startswith("own/")]
+        ends = [row[i] for name, row in results.items() if name.split("/")[0] in suite.GROUPS]
         count = collections.Counter(ends)
         print(f"{mode:<22}" + ", ".join(f"{count[end]} {end}" for end in ENDS if count[end]) + f" of {len(ends)}")
-    ours = [row[1] for name, row in results.items() if name.startswith("own/")]
-    print(f"our own cases         {ours.count('pass')} pass of {len(ours)}")
+    for group, text in ((suite.OWN, "our own cases"), (suite.SEEDED, "with seeded weights")):
+        ends = [row[1] for name, row in results.items() if name.split("/")[0] == group]
+        print(f"{text:<22}{ends.count('pass')} pass of {len(ends)}")
     if arguments.json:
         arguments.json.write_text(json.dumps(results, indent=1))
     if arguments.update:

@@ -1,21 +1,27 @@
 """The tests of the ONNX standard, as the pinned onnx wheel carries them, without knowledge of the compiler.
 
-Owns finding the tests, their models and data, the comparison that the standard's own runner makes (rtol 1e-3, atol 1e-7,
+Owns finding the tests, their models and data (and the well-known networks among them once more with seeded weights), the comparison that the standard's own runner makes (rtol 1e-3, atol 1e-7,
 or what the test says; shapes and types exact), and the question which inputs determine constant operands.
 """
 import functools
 import json
 import pathlib
+import sys
 
 import numpy as np
 import onnx
+import onnxruntime
 from onnx import numpy_helper
 
 import own
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "scripts"))
+import seed_light_models  # noqa: E402
+
 DATA = pathlib.Path(onnx.__file__).parent / "backend/test/data"
 GROUPS = ("node", "simple", "pytorch-operator", "pytorch-converted", "real")
+SEEDED, OWN = "real-seeded", "own"
 RTOL, ATOL = 1e-3, 1e-7
 
 
@@ -113,12 +119,17 @@ class Case:
     def __init__(self, folder):
         self.folder, self.name = folder, f"{folder.parent.name}/{folder.name}"
         self.rtol, self.atol = RTOL, ATOL
-        self.path = folder / "model.onnx"
+        self._file = folder / "model.onnx"
         self._light = folder.parent.name == "real"
         if self._light:
             facts = json.loads((folder / "data.json").read_text())
             self.rtol, self.atol = facts["rtol"], facts["atol"]
-            self.path = DATA / "light" / pathlib.PurePosixPath(facts["url"]).name
+            self._file = DATA / "light" / pathlib.PurePosixPath(facts["url"]).name
+
+    @property
+    def path(self):
+        """The model's file."""
+        return self._file
 
     @functools.cached_property
     def model(self):
@@ -194,7 +205,39 @@ class Case:
         return [value.name for value in self.inputs if value.name in reached & small]
 
 
+class SeededCase(Case):
+    """One of the `real` models again, with seeded weights instead of constant fills: no two of its outputs are the same,
+    and all depend on the input, which is noise. ONNX Runtime says what is right."""
+
+    def __init__(self, model):
+        super().__init__(pathlib.Path(SEEDED) / f"test_{model}")
+        self._model = model
+
+    @property
+    def path(self):
+        return seed_light_models.seeded(self._model, ROOT / "build/models")
+
+    @functools.cached_property
+    def model(self):
+        """As the standard ships it: what is asked of it, its inputs and operators, is not in the weights."""
+        return onnx.load(seed_light_models.source(self._model))
+
+    def data_sets(self, scratch):
+        session = onnxruntime.InferenceSession(self.path, providers=["CPUExecutionProvider"])
+        rng = np.random.default_rng(0)
+        feeds = {value.name: rng.random(value.shape).astype(np.float32) for value in session.get_inputs()}
+        values = {**feeds, **dict(zip([value.name for value in self.outputs], session.run(None, feeds)))}
+
+        def write(value):
+            file = scratch / f"{len(list(scratch.iterdir()))}.pb"
+            file.write_bytes(numpy_helper.from_array(values[value.name], value.name).SerializeToString())
+            return file
+
+        return [([write(value) for value in self.inputs], [write(value) for value in self.outputs])]
+
+
 def cases():
-    """All tests of the suite, in a fixed order, and those of our own."""
+    """All tests of the suite, in a fixed order, and those of our own. The longest ones come first."""
+    seeded = [SeededCase(name) for name in reversed(seed_light_models.names())]
     folders = [folder for group in GROUPS for folder in sorted((DATA / group).glob("test_*"))]
-    return [Case(folder) for folder in folders + sorted(own.write(ROOT / "build/onnx"))]
+    return seeded + [Case(folder) for folder in folders + sorted(own.write(ROOT / "build/onnx"))]

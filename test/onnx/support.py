@@ -26,7 +26,7 @@ def count_table(results):
             groups[key][1] += as_is == "pass"
             groups[key][2] += bound == "pass"
     lines = ["| tests | number | pass as is | pass with shape operands bound |", "|---|---:|---:|---:|"]
-    return lines + [f"| {group} | {n} | {a} | {b} |" for group in (*suite.GROUPS, "all", "own") for n, a, b in [groups[group]]]
+    return lines + [f"| {group} | {n} | {a} | {b} |" for group in (*suite.GROUPS, "all", suite.SEEDED, suite.OWN) for n, a, b in [groups[group]]]
 
 
 def generic(reason):
@@ -74,7 +74,8 @@ def page(trnc):
         f"Made from the operators' records and `test/onnx/results.tsv` by `scripts/generate_docs.py`. The suite is the one of onnx {version};",
         "each test is compiled for trn2 and run on the emulated device (`test/onnx/run.py`), compared as the standard does: rtol 1e-3,",
         "atol 1e-7, shapes and types exactly. *Bound*: inputs that determine operands such as `axes` or `shape` are given at compile",
-        "time, with the values of the test. `own` are cases of this project (`test/onnx/own.py`).", "",
+        "time, with the values of the test. `real-seeded` are the networks of `real`, whose weights are constant fills, once more with",
+        "seeded weights and compared with ONNX Runtime; `own` are cases of this project (`test/onnx/own.py`).", "",
         *count_table(results), "", "## Operators", "",
         "A test counts for every operator in its model. *Library kernel*: the program of the GpSimd cores that computes the operator;",
         "every other one is compiled code, and a call of `library_loops` where elements are doubles.", "", *operator_table(results, trnc), "",
