@@ -12,9 +12,4 @@ using isa::ScalarFunction;
 /// The row that computes `op`, by its name and operand types; none if there is none.
 std::optional<ScalarFunction> scalarFunctionOf(mlir::Operation *op);
 
-/// Whether a function's width is that of its result, not of its operand.
-inline bool hasResultWidth(ScalarFunction function) {
-  return function == ScalarFunction::trunci || function == ScalarFunction::index_cast;
-}
-
 } // namespace trn

@@ -235,7 +235,7 @@ private:
       Instruction &instruction = emit(op, kFirstFunction + unsigned(*function));
       // Conversions to integers wrap or clamp to the width of the result, not of the operand.
       if (llvm::isa<IntegerType, IndexType>(op->getResult(0).getType()))
-        if (instruction.laneClass != 'i' || hasResultWidth(*function))
+        if (instruction.laneClass != 'i' || isa::hasResultWidth(*function))
           instruction.width = widthOf(op->getResult(0).getType());
       return success();
     }

@@ -21,8 +21,7 @@ using namespace trn;
 
 namespace {
 
-/// Registers of a queue (ISA32 register_alloc).
-constexpr unsigned kRegisters = 64;
+constexpr unsigned kRegisters = isa::DeviceInfo::registers;
 /// The ring of the copies between rounds; ring 0 is for loads (passes/Schedule/Rings.h).
 constexpr uint8_t kCopyRing = 1;
 /// The weights of each part begin on a page of their own.

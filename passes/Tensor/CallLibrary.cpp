@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Tensor/LoopProgram.h"
 #include "passes/Tensor/Passes.h"
@@ -33,20 +34,12 @@ bool needsLibrary(Operation *op) {
                             tensor::CollapseShapeOp, ir::KernelOp>(op);
 }
 
-/// Steps of a row-major tensor.
-SmallVector<int64_t> stridesOf(RankedTensorType type) {
-  SmallVector<int64_t> strides(type.getRank(), 1);
-  for (int64_t dim = type.getRank() - 1; dim > 0; --dim)
-    strides[dim - 1] = strides[dim] * type.getDimSize(dim);
-  return strides;
-}
-
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// The box `offsets`, `steps` of a tensor.
 LoopRegion boxOf(RankedTensorType type, ArrayRef<int64_t> offsets, ArrayRef<int64_t> steps = {}) {
   LoopRegion region;
-  for (auto [dim, stride] : llvm::enumerate(stridesOf(type))) {
+  for (auto [dim, stride] : llvm::enumerate(computeSuffixProduct(type.getShape()))) {
     region.offset += offsets[dim] * stride;
     region.strides.push_back(stride * (steps.empty() ? 1 : steps[dim]));
   }

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/bit.h"
 
@@ -15,18 +16,11 @@ namespace trn {
 
 namespace {
 
-constexpr unsigned kMaxSources = 6;
+/// Operands of library_loops besides dst.
+unsigned maxSources() { return isa::info(isa::Opcode::LibraryLoops).operands.size() - 1; }
 
 std::optional<isa::DType> scalarType(Type type) {
   return type.isIndex() ? isa::DType::I64 : ir::dtypeOf(type);
-}
-
-/// Row-major strides of a shape.
-SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (size_t dim = shape.size(); dim-- > 1;)
-    strides[dim - 1] = strides[dim] * shape[dim];
-  return strides;
 }
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
@@ -241,7 +235,7 @@ private:
   /// An element of a table by its index in each dimension.
   std::optional<int32_t> gather(tensor::ExtractOp extract) {
     auto *source = llvm::find(call.sources, extract.getTensor());
-    SmallVector<int64_t> strides = stridesOf(shapeOf(extract.getTensor()));
+    SmallVector<int64_t> strides = computeSuffixProduct(shapeOf(extract.getTensor()));
     int32_t position = integer(0);
     for (auto [index, stride] : llvm::zip_equal(extract.getIndices(), strides)) {
       std::optional<int32_t> at = use(index);
@@ -356,7 +350,7 @@ Value callLoops(OpBuilder &builder, linalg::LinalgOp op, std::string &reason) {
     LoopRegion region;
     region.strides.assign(ranges.size(), 0);
     AffineMap map = op.getMatchingIndexingMap(operand);
-    for (auto [expr, stride] : llvm::zip_equal(map.getResults(), stridesOf(shapeOf(operand->get()))))
+    for (auto [expr, stride] : llvm::zip_equal(map.getResults(), computeSuffixProduct(shapeOf(operand->get()))))
       if (!addExpr(expr, stride, region)) {
         reason = "a library kernel's positions are sums of multiples of iterators";
         return std::nullopt;
@@ -405,8 +399,8 @@ Value callLoops(OpBuilder &builder, linalg::LinalgOp op, std::string &reason) {
     call.sources.push_back(init->get());
     regions.push_back(table);
   }
-  if (call.sources.size() > kMaxSources) {
-    reason = "a library kernel takes at most " + std::to_string(kMaxSources) + " operands, but the operation has " +
+  if (call.sources.size() > maxSources()) {
+    reason = "a library kernel takes at most " + std::to_string(maxSources()) + " operands, but the operation has " +
              std::to_string(call.sources.size());
     return nullptr;
   }

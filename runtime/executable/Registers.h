@@ -19,8 +19,8 @@ public:
   void clear() { values.fill(0); }
 
   /// The position of the command that follows `instruction`, which is at `position` of a program of `size` commands;
-  /// `size` or more when the program ends. `loaded` is what memory gives to a `register_load`. Register numbers are at
-  /// most 63 and targets at least 0 by their records.
+  /// `size` or more when the program ends. `loaded` is what memory gives to a `register_load`. Register numbers and
+  /// targets are in range by their records.
   size_t next(const isa::Instruction &instruction, size_t position, size_t size, int32_t loaded = 0) {
     auto jump = [&](int32_t target) { return target < 0 ? size : static_cast<size_t>(target); };
     if (const auto *move = std::get_if<isa::RegisterMove>(&instruction)) {
@@ -41,9 +41,7 @@ public:
   }
 
 private:
-  static constexpr size_t kRegisters = 64;
-
-  int32_t &at(int32_t number) { return values[static_cast<size_t>(number) % kRegisters]; }
+  int32_t &at(int32_t number) { return values[static_cast<size_t>(number) % values.size()]; }
   static int32_t add(int32_t a, int32_t b) { return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b)); }
 
   static bool compares(isa::AluOp op, int32_t a, int32_t b) {
@@ -65,7 +63,7 @@ private:
     }
   }
 
-  std::array<int32_t, kRegisters> values{};
+  std::array<int32_t, isa::DeviceInfo::registers> values{};
 };
 
 } // namespace trn::exe

@@ -12,10 +12,40 @@
 using namespace llvm;
 using namespace trn::tblgen;
 
+/// The fact of `device`, which states or inherits every field.
+static const Record *requireFact(const Record *device, const Record *field) {
+  const Record *fact = findFact(device, field);
+  if (!fact)
+    PrintFatalError(device->getLoc(),
+                    "device '" + device->getValueAsString("name") + "' does not state '" + field->getName() + "'");
+  return fact;
+}
+
+/// The one value of a field of the whole family; none for a field that may differ.
+static std::optional<int64_t> familyValue(const RecordKeeper &records, const Record *field) {
+  if (!field->isSubClassOf("FamilyField"))
+    return std::nullopt;
+  std::optional<int64_t> shared;
+  for (const Record *device : records.getAllDerivedDefinitions("Device")) {
+    int64_t value = requireFact(device, field)->getValueAsInt("value");
+    if (shared && *shared != value)
+      PrintFatalError(device->getLoc(), "device '" + device->getValueAsString("name") + "' states " + Twine(value) +
+                                            " for '" + field->getName() + "', which is " + Twine(*shared) +
+                                            " on every device");
+    shared = value;
+  }
+  return shared;
+}
+
 static bool emitDecls(const RecordKeeper &records, raw_ostream &os) {
   emitSourceFileHeader("Fields of DeviceInfo, generated from dialects/Trn/ISA/Devices.td", os, records);
-  for (const Record *field : deviceFields(records))
-    os << "  /// " << field->getValueAsString("doc") << "\n  int64_t " << field->getName() << ";\n";
+  for (const Record *field : deviceFields(records)) {
+    os << "  /// " << field->getValueAsString("doc") << "\n  ";
+    if (std::optional<int64_t> shared = familyValue(records, field))
+      os << "static constexpr int64_t " << field->getName() << " = " << *shared << ";\n";
+    else
+      os << "int64_t " << field->getName() << ";\n";
+  }
   return false;
 }
 
@@ -26,10 +56,9 @@ static bool emitDefs(const RecordKeeper &records, raw_ostream &os) {
     os << "  {" << quoted(device->getValueAsString("name")) << ", " << quoted(device->getValueAsString("title"))
        << ",\n";
     for (const Record *field : deviceFields(records)) {
-      const Record *fact = findFact(device, field);
-      if (!fact)
-        PrintFatalError(device->getLoc(),
-                        "device '" + device->getValueAsString("name") + "' does not state '" + field->getName() + "'");
+      if (familyValue(records, field))
+        continue;
+      const Record *fact = requireFact(device, field);
       os << "   " << fact->getValueAsInt("value") << ", // " << field->getName() << ": "
          << fact->getValueAsString("grade") << " (" << fact->getValueAsString("place") << ")\n";
     }

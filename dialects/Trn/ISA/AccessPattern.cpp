@@ -9,27 +9,23 @@
 namespace trn::isa {
 
 namespace {
+enum class Kind : uint8_t { Integer, Float };
+
 struct DTypeRow {
   DType type;
   uint8_t bytes;
-  bool isFloat;
+  Kind kind;
+  bool hostOnly;
   const char *name;
 };
 
 constexpr DTypeRow kDTypes[] = {
-    {DType::U64, 8, false, "uint64"}, {DType::I8, 1, false, "int8"},       {DType::U8, 1, false, "uint8"},
-    {DType::I16, 2, false, "int16"},  {DType::U16, 2, false, "uint16"},    {DType::BF16, 2, true, "bf16"},
-    {DType::F16, 2, true, "fp16"},    {DType::I32, 4, false, "int32"},     {DType::U32, 4, false, "uint32"},
-    {DType::F32, 4, true, "fp32"},    {DType::F32R, 4, true, "fp32r"},     {DType::I64, 8, false, "int64"},
-    {DType::F8E3, 1, true, "fp8e3"},  {DType::F8E4, 1, true, "fp8e4"},     {DType::F8E5, 1, true, "fp8e5"},
-    {DType::TF32, 4, true, "tf32"},   {DType::F8E4FN, 1, true, "fp8e4fn"}, {DType::F8E8, 1, true, "fp8e8"},
-    {DType::BOOL, 1, false, "bool"},  {DType::F64, 8, true, "fp64"},
-    {DType::F8E4FNUZ, 1, true, "fp8e4fnuz"}, {DType::F8E5FNUZ, 1, true, "fp8e5fnuz"}, {DType::F4E2, 1, true, "fp4e2"},
-    {DType::I4, 1, false, "int4"},           {DType::U4, 1, false, "uint4"},          {DType::I2, 1, false, "int2"},
-    {DType::U2, 1, false, "uint2"},
+#define TRN_DTYPE(id, code, bytes, kind, name) {DType::id, bytes, Kind::kind, false, name},
+#define TRN_HOST_DTYPE(id, code, bytes, kind, name) {DType::id, bytes, Kind::kind, true, name},
+#include "dialects/Trn/ISA/DTypes.def"
 };
 
-/// Codes are below 64; 0 marks a code without a row. `byteSize` is asked for each operand of each instruction.
+/// 0 marks a code without a row. `byteSize` is asked for each operand of each instruction.
 struct DTypeIndex {
   uint8_t rows[64] = {};
 
@@ -88,12 +84,17 @@ std::optional<DType> parseDType(std::string_view text) {
 
 bool isFloat(DType type) {
   const DTypeRow *row = find(type);
-  return row && row->isFloat;
+  return row && row->kind == Kind::Float;
 }
 
 bool isInteger(DType type) {
   const DTypeRow *row = find(type);
-  return row && !row->isFloat;
+  return row && row->kind == Kind::Integer;
+}
+
+bool isHostOnly(DType type) {
+  const DTypeRow *row = find(type);
+  return row && row->hostOnly;
 }
 
 const char *name(Space space) { return static_cast<unsigned>(space) < 3 ? kSpaces[static_cast<unsigned>(space)] : "?"; }

@@ -15,39 +15,13 @@ namespace trn::isa {
 /// Where an operand lies.
 enum class Space : uint8_t { HBM, SBUF, PSUM };
 
-/// Element types. Codes up to 0xF are those of the Neuron runtime (nrt.rst); codes from 0x20 are ours.
+/// Element types.
 enum class DType : uint8_t {
-  U64 = 1,
-  I8 = 2,
-  U8 = 3,
-  I16 = 4,
-  U16 = 5,
-  BF16 = 6,
-  F16 = 7,
-  I32 = 8,
-  U32 = 9,
-  F32 = 0xA,
-  F32R = 0xB,
-  I64 = 0xC,
-  F8E3 = 0xD,
-  F8E4 = 0xE,
-  F8E5 = 0xF,
-  TF32 = 0x20,
-  F8E4FN = 0x21,
-  F8E8 = 0x22,
-  BOOL = 0x23,
-  F64 = 0x24, ///< library kernels compute with it, transfers copy it
-  // What only the host sees of an input or output; instructions take none of them.
-  F8E4FNUZ = 0x30,
-  F8E5FNUZ = 0x31,
-  F4E2 = 0x32,
-  I4 = 0x33,
-  U4 = 0x34,
-  I2 = 0x35,
-  U2 = 0x36,
+#define TRN_DTYPE(id, code, bytes, kind, name) id = code,
+#include "dialects/Trn/ISA/DTypes.def"
 };
 
-/// True for the codes above; every other value is hostile input.
+/// True for the codes of DTypes.def; every other value is hostile input.
 bool isKnown(DType type);
 /// Bytes of one element in memory; 0 for an unknown code.
 unsigned byteSize(DType type);
@@ -56,6 +30,8 @@ const char *name(DType type);
 std::optional<DType> parseDType(std::string_view text);
 bool isFloat(DType type);
 bool isInteger(DType type);
+/// True for what only a caller's tensors have: no instruction takes it.
+bool isHostOnly(DType type);
 /// The bit that stands for `type` in a set of element types.
 constexpr uint64_t maskOf(DType type) { return uint64_t(1) << static_cast<unsigned>(type); }
 

@@ -1,12 +1,13 @@
 //===- Control.td - instructions of the sequencers -------------*- tablegen -*-===//
 //
-// Every queue has them. Registers are private to a queue, 64 of 32 bits (ISA32 register_alloc). Targets are positions
+// Every queue has them. Registers are private to a queue (Family.td). Targets are positions
 // in the queue's program. Costs: 64 cycles (device guide 3.6, inferred).
 //
 // Branches that data decides stand between barriers: each queue loads the same element into a register of its own and
 // goes the same way, and the code between two barriers is synchronised by itself, whatever ran before it.
 //
 //===--------------------------------------------------------------------------===//
+include "dialects/Trn/ISA/Family.td"
 include "dialects/Trn/ISA/Inst.td"
 
 defvar kAllEngines = ["PE", "ACT", "DVE", "POOL", "SP"];
@@ -14,7 +15,7 @@ defvar kAllEngines = ["PE", "ACT", "DVE", "POOL", "SP"];
 class ControlInst<string mnemonic, int opcode, list<InstAttr> attrs> : Inst<mnemonic, opcode, [], attrs, kAllEngines> {
   let costs = [Cost<"", "device.minInterval", "device.minInterval", "inferred (device guide 3.6)">];
 }
-class RegisterAttr<string name> : IntAttr<name, 0, 63>;
+class RegisterAttr<string name> : IntAttr<name, 0, !sub(kQueueRegisters, 1)>;
 class TargetAttr<string name> : IntAttr<name, 0, 1073741823>;
 
 def SemaphoreWaitOp : ControlInst<"semaphore_wait", 0xA0, []> {

@@ -8,10 +8,13 @@
 // Inf2 and Trn2; G = the device guide's section. A device takes what it does not state from its base.
 //
 //===--------------------------------------------------------------------------===//
+include "dialects/Trn/ISA/Family.td"
 
 class DeviceField<string doc_> {
   string doc = doc_;
 }
+/// A fact that every device of the family shares: a constant of isa::DeviceInfo, which code may build on.
+class FamilyField<string doc_> : DeviceField<doc_>;
 class Fact<DeviceField field_, int value_, string grade_, string place_> {
   DeviceField what = field_;
   int value = value_;
@@ -71,7 +74,7 @@ def sbufPortShared : DeviceField<"1 when DVE and POOL cannot access SBUF at once
 def dveModeBusShared : DeviceField<"1 when DVE's performance modes borrow a bus of POOL">;
 def semaphores : DeviceField<"semaphores of a core">;
 def semaphoreMax : DeviceField<"largest semaphore value">;
-def registers : DeviceField<"registers of each queue">;
+def registers : FamilyField<"registers of each queue">;
 def semaphoreNs : DeviceField<"ns from an engine's update to the start of a waiting instruction">;
 def semaphoreToPeNs : DeviceField<"the same into PE">;
 def semaphoreWaitNs : DeviceField<"ns that a wait instruction occupies its queue">;
@@ -143,7 +146,7 @@ def Inf2 : Device<"inf2", "AWS Inferentia2, one NeuronCore-v2"> {
     Fact<dveModeBusShared, 0, "documented", "A3: new in v3">,
     Fact<semaphores, 256, "documented", "DRV">,
     Fact<semaphoreMax, 65535, "ours", "G 9.15: 16 bits">,
-    Fact<registers, 64, "documented", "ISA32 register_alloc">,
+    Fact<registers, kQueueRegisters, "documented", "ISA32 register_alloc">,
     Fact<semaphoreNs, 35, "inferred", "as on v3">,
     Fact<semaphoreToPeNs, 53, "inferred", "as on v3">,
     Fact<semaphoreWaitNs, 15, "measured", "M2: 13 to 18">,

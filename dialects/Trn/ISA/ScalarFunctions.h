@@ -27,6 +27,10 @@ struct ScalarFunctionInfo {
   unsigned arity;
   char operand, result;
 };
+/// Whether the width that an integer function computes in is that of its result, not of its operand.
+constexpr bool hasResultWidth(ScalarFunction function) {
+  return function == ScalarFunction::trunci || function == ScalarFunction::index_cast;
+}
 /// Null when no function has that number.
 const ScalarFunctionInfo *scalarFunction(unsigned number);
 

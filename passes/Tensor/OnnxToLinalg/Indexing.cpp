@@ -5,6 +5,7 @@
 #include "dialects/ONNX/Ops/Weight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 #include <numeric>
 
@@ -127,14 +128,6 @@ static int64_t product(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<int64_t>());
 }
 
-/// What each step of a dimension is in the flattened tensor.
-static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> strides(shape.size(), 1);
-  for (size_t dim = shape.size(); dim-- > 1;)
-    strides[dim - 1] = strides[dim] * shape[dim];
-  return strides;
-}
-
 /// The rows [n, width] of a table at positions of any shape; the result has the positions' shape and the width.
 static Value gatherRows(LinalgBuilder &b, Value table, Value positions) {
   SmallVector<int64_t> shape = {product(shapeOf(positions)), shapeOf(table)[1]};
@@ -151,7 +144,7 @@ static FailureOr<Value> lowerGatherElements(onnx::GatherElementsOp op, LinalgBui
   Value x = op.getX();
   int64_t axis = axisOf(op.getAxis(), x);
   ArrayRef<int64_t> shape = shapeOf(op.getY());
-  SmallVector<int64_t> strides = stridesOf(shapeOf(x));
+  SmallVector<int64_t> strides = computeSuffixProduct(shapeOf(x));
   Positions positions(b, shape);
   positions.addIndex(op.getIndices(), b.identity(shape.size()), shapeOf(x)[axis], strides[axis]);
   for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim)
@@ -165,7 +158,7 @@ static FailureOr<Value> lowerGatherElements(onnx::GatherElementsOp op, LinalgBui
 /// dimensions that both have.
 static Value positionsOf(LinalgBuilder &b, Value indices, ArrayRef<int64_t> sizes, int64_t batch) {
   ArrayRef<int64_t> prefix = shapeOf(indices).drop_back();
-  SmallVector<int64_t> strides = stridesOf(sizes);
+  SmallVector<int64_t> strides = computeSuffixProduct(sizes);
   Positions positions(b, prefix);
   for (int64_t dim = 0; dim < batch; ++dim)
     positions.addDim(dim, strides[dim]);

@@ -149,15 +149,11 @@ void load(DType type, const uint8_t *src, int64_t stride, size_t n, float *dst) 
       dst[i] = float(value);
     }
     return;
-  case DType::F64:
-  case DType::F8E4FNUZ:
-  case DType::F8E5FNUZ:
-  case DType::F4E2:
-  case DType::I4:
-  case DType::U4:
-  case DType::I2:
-  case DType::U2:
-    return; // only the host and library kernels have them: no instruction that converts passes validation with one
+#define TRN_DTYPE(id, code, bytes, kind, name)
+#define TRN_LIBRARY_DTYPE(id, code, bytes, kind, name) case DType::id:
+#define TRN_HOST_DTYPE(id, code, bytes, kind, name) case DType::id:
+#include "dialects/Trn/ISA/DTypes.def"
+    return; // no instruction that converts passes validation with one
   }
 }
 
@@ -216,15 +212,11 @@ void store(DType type, const float *src, uint8_t *dst, int64_t stride, size_t n)
       __builtin_memcpy(dst, &value, sizeof(value));
     }
     return;
-  case DType::F64:
-  case DType::F8E4FNUZ:
-  case DType::F8E5FNUZ:
-  case DType::F4E2:
-  case DType::I4:
-  case DType::U4:
-  case DType::I2:
-  case DType::U2:
-    return; // only the host and library kernels have them: no instruction that converts passes validation with one
+#define TRN_DTYPE(id, code, bytes, kind, name)
+#define TRN_LIBRARY_DTYPE(id, code, bytes, kind, name) case DType::id:
+#define TRN_HOST_DTYPE(id, code, bytes, kind, name) case DType::id:
+#include "dialects/Trn/ISA/DTypes.def"
+    return; // no instruction that converts passes validation with one
   }
 }
 

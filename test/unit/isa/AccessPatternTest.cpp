@@ -1,5 +1,5 @@
 //===- AccessPatternTest.cpp - arithmetic of access patterns --------------===//
-#include "dialects/Trn/ISA/AccessPattern.h"
+#include "dialects/Trn/ISA/ISA.h"
 #include "gtest/gtest.h"
 
 using namespace trn::isa;
@@ -75,9 +75,21 @@ TEST(AccessPattern, NamesOfTypes) {
     }
   }
   EXPECT_EQ(byteSize(DType::BF16), 2u);
+  EXPECT_TRUE(isHostOnly(DType::I4));
+  EXPECT_FALSE(isHostOnly(DType::F64));
+  EXPECT_FALSE(isHostOnly(static_cast<DType>(0)));
   EXPECT_EQ(parseEngine("DVE"), Engine::DVE);
   EXPECT_EQ(parseSpace("psum"), Space::PSUM);
   EXPECT_EQ(parseSpace("PSUM"), std::nullopt);
+}
+
+TEST(AccessPattern, NoInstructionTakesATypeOfTheHost) {
+  for (const InstInfo &inst : allInstructions())
+    for (const OperandInfo &operand : inst.operands)
+      for (unsigned code = 0; code < 64; ++code)
+        if (DType type = static_cast<DType>(code); isHostOnly(type)) {
+          EXPECT_FALSE(operand.dtypes & maskOf(type)) << inst.mnemonic << " " << operand.name << " " << name(type);
+        }
 }
 
 TEST(Scalar, ImmediatesCompareByBits) {
