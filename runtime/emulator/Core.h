@@ -12,6 +12,7 @@
 #include "dialects/Trn/ISA/ISA.h"
 #include "runtime/emulator/HostPath.h"
 #include "runtime/emulator/Memory.h"
+#include "runtime/emulator/RunWatch.h"
 #include "runtime/emulator/ThreadPool.h"
 #include "runtime/emulator/View.h"
 #include <memory>
@@ -50,6 +51,10 @@ public:
   const CoreOptions &options() const { return coreOptions; }
   const Kernels &kernels() const { return *kernelTable; }
   ThreadPool &pool() const { return *threadPool; }
+
+  /// What may end the current run. Steps hold on to it.
+  const RunWatch &watch() const { return runWatch; }
+  void setWatch(const RunWatch &watch) { runWatch = watch; }
 
   /// Sets the buffers that access patterns in HBM may name. Views made before are void.
   void declareHbm(absl::Span<const HbmDeclaration> buffers);
@@ -104,6 +109,7 @@ private:
   CoreOptions coreOptions;
   const Kernels *kernelTable;
   std::unique_ptr<ThreadPool> threadPool;
+  RunWatch runWatch;
   Memory sbuf, psum;
   uint8_t *sbufOrigin, *psumOrigin;
   std::vector<HbmDeclaration> declarations;

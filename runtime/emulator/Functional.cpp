@@ -181,8 +181,7 @@ struct FunctionalPlan::State {
   }
   absl::Status complete(Queue &queue, size_t index);
   absl::StatusOr<size_t> runMatmulsFrom(Queue &queue, RunStatistics &statistics);
-  absl::StatusOr<uint64_t> runQueue(Queue &queue, RunStatistics &statistics, const RunLimits &limits,
-                                    absl::Time deadline);
+  absl::StatusOr<uint64_t> runQueue(Queue &queue, RunStatistics &statistics, uint64_t maxInstructions);
   bool passBarrier(RunStatistics &statistics);
   absl::Status deadlock() const;
 };
@@ -320,20 +319,17 @@ absl::StatusOr<size_t> FunctionalPlan::State::runMatmulsFrom(Queue &queue, RunSt
 
 /// Runs a queue until it is done or waits; returns the number of instructions executed.
 absl::StatusOr<uint64_t> FunctionalPlan::State::runQueue(Queue &queue, RunStatistics &statistics,
-                                                         const RunLimits &limits, absl::Time deadline) {
+                                                         uint64_t maxInstructions) {
   uint64_t executed = 0;
   uint64_t sincePoll = kPollInterval; // Look at the clock before the first instruction.
   while (!queue.isDone() && !queue.isAtBarrier() && canStart(queue.entries[queue.next])) {
-    if (statistics.instructions + executed >= limits.instructions)
+    if (statistics.instructions + executed >= maxInstructions)
       return absl::ResourceExhaustedError(
-          absl::StrCat("stopped after ", limits.instructions, " instructions, at ", describe(queue, queue.next)));
+          absl::StrCat("stopped after ", maxInstructions, " instructions, at ", describe(queue, queue.next)));
     if (++sincePoll >= kPollInterval) {
       sincePoll = 0;
-      if (limits.cancel && limits.cancel->load(std::memory_order_relaxed))
-        return absl::CancelledError("the execution was cancelled");
-      if (deadline != absl::InfiniteFuture() && absl::Now() > deadline)
-        return absl::DeadlineExceededError(absl::StrCat("stopped after ", absl::FormatDuration(limits.timeout), ", at ",
-                                                        describe(queue, queue.next)));
+      if (absl::Status status = core->watch().status(); !status.ok())
+        return annotate(status, queue, queue.next);
     }
     const size_t index = queue.next;
     Entry &entry = queue.entries[index];
@@ -430,13 +426,13 @@ absl::StatusOr<RunStatistics> FunctionalPlan::run(absl::Span<const HbmBuffer> bu
     queue.registers.clear();
   }
   ScopedFpControl control(kFpDefault);
-  absl::Time deadline = limits.timeout == absl::InfiniteDuration() ? absl::InfiniteFuture() : absl::Now() + limits.timeout;
+  state->core->setWatch({limits.cancel, limits.timeout, absl::Now() + limits.timeout});
   RunStatistics statistics;
   while (true) {
     uint64_t progress = 0;
     bool allDone = true;
     for (Queue &queue : state->queues) {
-      absl::StatusOr<uint64_t> executed = state->runQueue(queue, statistics, limits, deadline);
+      absl::StatusOr<uint64_t> executed = state->runQueue(queue, statistics, limits.instructions);
       if (!executed.ok())
         return executed.status();
       progress += *executed;

@@ -78,8 +78,9 @@ float roundToOdd(double value) {
 /// One call of library_loops.
 class LoopRun {
 public:
-  LoopRun(const Kernels &kernels, const isa::LoopNest &nest, const View &dst, const std::vector<View> &sources)
-      : kernels(kernels), nest(nest), dst(dst), sources(sources), lanes(nest.numValues(), LaneBlock(kBlock * 8)) {}
+  LoopRun(const Core &core, const isa::LoopNest &nest, const View &dst, const std::vector<View> &sources)
+      : kernels(core.kernels()), work(core.watch()), nest(nest), dst(dst), sources(sources),
+        lanes(nest.numValues(), LaneBlock(kBlock * 8)) {}
 
   absl::Status run(int startsFrom) {
     if (startsFrom < 0)
@@ -96,6 +97,8 @@ public:
         if (!position.empty())
           position.back() = int64_t(begin);
         if (absl::Status status = block(n); !status.ok())
+          return status;
+        if (absl::Status status = work.add(n * (nest.numValues() + 1)); !status.ok())
           return status;
       }
       if (!position.empty())
@@ -196,8 +199,7 @@ private:
       break;
     }
     auto function = static_cast<isa::ScalarFunction>(step.code - isa::kFirstLoopFunction);
-    bool widthOfResult = from != 'i' || function == isa::ScalarFunction::trunci ||
-                         function == isa::ScalarFunction::index_cast;
+    bool widthOfResult = from != 'i' || isa::hasResultWidth(function);
     if (function == isa::ScalarFunction::truncf64 && step.result != isa::DType::F32) {
       auto *doubles = reinterpret_cast<const double *>(value(step.a));
       for (size_t i = 0; i < n; ++i)
@@ -235,6 +237,7 @@ private:
   }
 
   const Kernels &kernels;
+  WatchedWork work;
   const isa::LoopNest &nest;
   const View &dst;
   const std::vector<View> &sources;
@@ -264,13 +267,11 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryLoops &inst, isa::Engi
   if (from >= int(sources.size()) ||
       (from >= 0 && (sources[from].elements != dst.elements || sources[from].elementBytes != dst.elementBytes)))
     return absl::InvalidArgumentError("library_loops: expected a source like dst to start from");
-  return Step([&kernels = core.kernels(), nest, dst, sources, from] {
-    return LoopRun(kernels, nest, dst, sources).run(from);
-  });
+  return Step([&core, nest, dst, sources, from] { return LoopRun(core, nest, dst, sources).run(from); });
 }
 
 /// The determinant of a matrix, which is destroyed.
-static double determinant(double *matrix, size_t size) {
+static absl::StatusOr<double> determinant(double *matrix, size_t size, WatchedWork &work) {
   double product = 1;
   for (size_t column = 0; column < size; ++column) {
     size_t pivot = column;
@@ -284,11 +285,13 @@ static double determinant(double *matrix, size_t size) {
     double head = matrix[column * size + column];
     product *= head;
     if (head == 0)
-      return 0;
+      return 0.0;
     for (size_t row = column + 1; row < size; ++row) {
       double factor = matrix[row * size + column] / head;
       for (size_t k = column; k < size; ++k)
         matrix[row * size + k] -= factor * matrix[column * size + k];
+      if (absl::Status status = work.add(size - column); !status.ok())
+        return status;
     }
   }
   return product;
@@ -301,7 +304,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryDet &inst, isa::Engine
   if (dst.partitions != 1 || matrices.partitions != 1 || !dst.contiguous() || !matrices.contiguous() ||
       dst.elements * size * size != matrices.elements)
     return absl::InvalidArgumentError("library_det: expected one number for each matrix");
-  return Step([&kernels = core.kernels(), dst, matrices, size] {
+  return Step([&core, dst, matrices, size]() -> absl::Status {
+    const Kernels &kernels = core.kernels();
+    WatchedWork work(core.watch());
     std::vector<char> lanes(8 * size * size);
     std::vector<double> matrix(size * size);
     for (uint64_t number = 0; number < dst.elements; ++number) {
@@ -310,9 +315,11 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryDet &inst, isa::Engine
       for (size_t i = 0; i < size * size; ++i)
         matrix[i] = matrices.dtype == isa::DType::F64 ? reinterpret_cast<const double *>(lanes.data())[i]
                                                       : double(reinterpret_cast<const float *>(lanes.data())[i]);
-      double result = determinant(matrix.data(), size);
-      float narrow = float(result);
-      storeLanes(kernels, dst.dtype, dst.dtype == isa::DType::F64 ? reinterpret_cast<const char *>(&result)
+      absl::StatusOr<double> result = determinant(matrix.data(), size, work);
+      if (!result.ok())
+        return result.status();
+      float narrow = float(*result);
+      storeLanes(kernels, dst.dtype, dst.dtype == isa::DType::F64 ? reinterpret_cast<const char *>(&*result)
                                                                  : reinterpret_cast<const char *>(&narrow),
                  dst.row(0) + number * dst.elementBytes, dst.elementBytes, 1);
     }

@@ -81,11 +81,14 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryNonzero &inst, isa::En
                                   "library_nonzero");
       !status.ok())
     return status;
-  return Step([&kernels = core.kernels(), indices, count, mask, dims = inst.dims] {
-    Lanes values(kernels, mask);
+  return Step([&core, indices, count, mask, dims = inst.dims]() -> absl::Status {
+    WatchedWork work(core.watch());
+    Lanes values(core.kernels(), mask);
     zero(indices);
     uint64_t found = 0;
     for (uint64_t i = 0; i < mask.elements; ++i) {
+      if (absl::Status status = work.add(1); !status.ok())
+        return status;
       if (values.isZero(i))
         continue;
       uint64_t rest = i;
@@ -119,8 +122,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryUnique &inst, isa::Eng
                                   "library_unique");
       !status.ok())
     return status;
-  return Step([&kernels = core.kernels(), values, first, inverse, counts, count, x, items, size, sorted = inst.sorted] {
-    Lanes lanes(kernels, x);
+  return Step([&core, values, first, inverse, counts, count, x, items, size, sorted = inst.sorted]() -> absl::Status {
+    WatchedWork work(core.watch());
+    Lanes lanes(core.kernels(), x);
     auto compare = [&](uint64_t a, uint64_t b) {
       for (uint64_t i = 0; i < size; ++i)
         if (int order = lanes.compare(a * size + i, b * size + i))
@@ -129,19 +133,26 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryUnique &inst, isa::Eng
     };
     std::vector<uint64_t> order(items);
     std::iota(order.begin(), order.end(), uint64_t(0));
-    std::sort(order.begin(), order.end(), [&](uint64_t a, uint64_t b) {
+    absl::Status status = sortWatched(order, work, 1 + size, [&](uint64_t a, uint64_t b) {
       int relation = compare(a, b);
       return relation < 0 || (relation == 0 && a < b);
     });
+    if (!status.ok())
+      return status;
     // Runs of equal items; the first of a run is the earliest.
     std::vector<std::pair<uint64_t, uint64_t>> groups; // first item, begin in `order`
-    for (uint64_t i = 0; i < items; ++i)
+    for (uint64_t i = 0; i < items; ++i) {
       if (i == 0 || compare(order[i - 1], order[i]) != 0)
         groups.push_back({order[i], i});
+      if (status = work.add(1 + size); !status.ok())
+        return status;
+    }
     std::vector<uint64_t> rank(groups.size());
     std::iota(rank.begin(), rank.end(), uint64_t(0));
     if (!sorted)
-      std::sort(rank.begin(), rank.end(), [&](uint64_t a, uint64_t b) { return groups[a].first < groups[b].first; });
+      status = sortWatched(rank, work, 1, [&](uint64_t a, uint64_t b) { return groups[a].first < groups[b].first; });
+    if (!status.ok())
+      return status;
     for (const View *view : {&values, &first, &inverse, &counts})
       zero(*view);
     for (uint64_t place = 0; place < rank.size(); ++place) {
@@ -153,6 +164,8 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryUnique &inst, isa::Eng
       setInteger(counts, place, int64_t(end - begin));
       for (uint64_t i = begin; i < end; ++i)
         setInteger(inverse, order[i], int64_t(place));
+      if (status = work.add(end - begin + size); !status.ok())
+        return status;
     }
     setInteger(count, 0, int64_t(rank.size()));
     return absl::OkStatus();
@@ -211,7 +224,9 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryNms &inst, isa::Engine
     return status;
   std::vector<View> sources(views + 2, views + 7);
   bool centered = inst.centerPointBox != 0;
-  return Step([&kernels = core.kernels(), selected, count, sources, batches, classes, boxes, centered] {
+  return Step([&core, selected, count, sources, batches, classes, boxes, centered]() -> absl::Status {
+    const Kernels &kernels = core.kernels();
+    WatchedWork work(core.watch());
     Lanes numbers(kernels, sources[0]), scores(kernels, sources[1]), limits(kernels, sources[2]);
     float iou = Lanes(kernels, sources[3]).real(0), least = Lanes(kernels, sources[4]).real(0);
     const auto *corners = reinterpret_cast<const float *>(numbers.bytes.data());
@@ -223,14 +238,18 @@ absl::StatusOr<Step> decode(Core &core, const isa::LibraryNms &inst, isa::Engine
       for (uint64_t box = 0; box < boxes; ++box)
         if (scores.real(row * boxes + box) > least)
           order.push_back(box);
-      std::sort(order.begin(), order.end(), [&](uint64_t a, uint64_t b) {
+      absl::Status status = sortWatched(order, work, 1, [&](uint64_t a, uint64_t b) {
         float x = scores.real(row * boxes + a), y = scores.real(row * boxes + b);
         return x > y || (x == y && a < b);
       });
+      if (!status.ok())
+        return status;
       std::vector<Box> kept;
       for (uint64_t box : order) {
         if (kept.size() >= limit || found == room)
           break;
+        if (status = work.add(1 + 4 * kept.size()); !status.ok())
+          return status;
         Box candidate(corners + (batch * boxes + box) * 4, centered);
         if (std::any_of(kept.begin(), kept.end(), [&](const Box &other) { return candidate.overlapsMore(other, iou); }))
           continue;

@@ -13,7 +13,7 @@
 
 namespace trn::rt {
 
-/// A decoded instruction. Running it can fail only through data: an index out of range.
+/// A decoded instruction. Running it can fail only through data, an index out of range, and through the watch of the run.
 using Step = std::function<absl::Status()>;
 
 absl::StatusOr<Step> decode(Core &, const isa::NcMatmul &, isa::Engine);

@@ -266,4 +266,89 @@ TEST(LibraryLoops, roundsDoublesOnce) {
   EXPECT_EQ(0x3C01, memory<uint16_t>(machine, inst.dst)[0]);
 }
 
+/// Each kernel with so much work that it looks at the watch.
+std::vector<std::pair<const char *, isa::Instruction>> longKernels(Machine &machine) {
+  isa::LibraryLoops loops;
+  loops.dst = flat(DType::F64, 0, 1);
+  loops.bounds = {1 << 20};
+  loops.offsets = {0};
+  loops.strides = {0};
+  loops.program = {2};
+  add(loops.program, isa::kLoopIndex, DType::I64, DType::I64, 0);
+  add(loops.program, code(ScalarFunction::sitofp64), DType::I64, DType::F64, 1);
+
+  isa::LibraryNonzero nonzero;
+  nonzero.dims = {1 << 18};
+  nonzero.mask = flat(DType::U8, 0, 1 << 18);
+  nonzero.indices = flat(DType::I32, 0, 1 << 18);
+  nonzero.indices.buffer = 1;
+  nonzero.count = flat(DType::I32, 1 << 19, 1);
+
+  isa::LibraryUnique unique;
+  unique.items = 40000;
+  unique.rows = flat(DType::F32, 0, 40000);
+  unique.first = flat(DType::I32, 1 << 18, 40000);
+  unique.inverse = flat(DType::I32, 1 << 19, 40000);
+  unique.counts = flat(DType::I32, 3 << 18, 40000);
+  unique.count = flat(DType::I32, (1 << 20) - 4, 1);
+  unique.values = flat(DType::F32, 0, 40000);
+  unique.values.buffer = 1;
+
+  isa::LibraryNms nms;
+  nms.boxes = 10000;
+  nms.boxesIn = flat(DType::F32, 0, 40000);
+  nms.scores = flat(DType::F32, 1 << 18, 10000);
+  nms.limit = flat(DType::I32, 1 << 19, 1);
+  nms.iouThreshold = flat(DType::F32, (1 << 19) + 1024, 1);
+  nms.scoreThreshold = flat(DType::F32, (1 << 19) + 2048, 1);
+  nms.count = flat(DType::I32, (1 << 19) + 3072, 1);
+  nms.selected = flat(DType::I32, 0, 30000);
+  nms.selected.buffer = 1;
+  std::fill_n(memory<float>(machine, nms.scores), 10000, 1.0f);
+  *memory<int32_t>(machine, nms.limit) = 10000;
+
+  isa::LibraryDet det;
+  det.size = 128;
+  det.matrices = flat(DType::F32, 0, 128 * 128);
+  det.dst = flat(DType::F32, 1 << 19, 1);
+  for (int i = 0; i < 128; ++i)
+    memory<float>(machine, det.matrices)[129 * i] = 1;
+  return {{"loops", loops}, {"nonzero", nonzero}, {"unique", unique}, {"nms", nms}, {"det", det}};
+}
+
+TEST(Library, StopsWithinAnInstruction) {
+  std::atomic<bool> cancel{true};
+  for (size_t number = 0; number < 5; ++number) {
+    Machine machine; // of its own: the kernels' operands lie in the same places
+    auto [name, instruction] = longKernels(machine)[number];
+    machine.core->setWatch({});
+    EXPECT_EQ(machine.run(instruction, Engine::POOL), absl::OkStatus()) << name;
+    machine.core->setWatch({&cancel});
+    EXPECT_EQ(machine.run(instruction, Engine::POOL).code(), absl::StatusCode::kCancelled) << name;
+    machine.core->setWatch({nullptr, absl::Seconds(1), absl::Now() - absl::Seconds(1)});
+    absl::Status status = machine.run(instruction, Engine::POOL);
+    EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << name;
+    EXPECT_EQ(status.message(), "stopped after 1s") << name;
+  }
+}
+
+/// Sizes on both sides of the lengths at which runs are merged; equal keys keep the order that `less` gives them.
+TEST(Library, SortsAsTheStandardLibraryDoes) {
+  RunWatch watch;
+  std::mt19937 random(3);
+  for (size_t size : {0, 1, 1023, 1024, 1025, 2049, 5000}) {
+    WatchedWork work(watch);
+    std::vector<uint32_t> keys(size), order(size);
+    for (size_t i = 0; i < size; ++i) {
+      keys[i] = random() % 300;
+      order[i] = uint32_t(i);
+    }
+    auto less = [&](uint32_t a, uint32_t b) { return keys[a] < keys[b] || (keys[a] == keys[b] && a < b); };
+    std::vector<uint32_t> expected = order;
+    std::sort(expected.begin(), expected.end(), less);
+    EXPECT_EQ(sortWatched(order, work, 1, less), absl::OkStatus());
+    EXPECT_EQ(order, expected) << size;
+  }
+}
+
 } // namespace
