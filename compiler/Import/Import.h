@@ -32,7 +32,8 @@ struct ImportOptions {
   /// Values of symbolic dimensions: `--dim batch=1`.
   std::map<std::string, int64_t> dims;
   /// Whole shapes of inputs: `--shape x=1x3x224x224`. The elements of a sequence are inputs `x.0`, `x.1`, …: the sequence
-  /// has as many as have a shape here, or as `--shape x=2` says.
+  /// has as many as have a shape here, or as `--shape x=2` says. An input with a default value (an initializer of its
+  /// name) is that constant unless it has a shape here, or a value in `constInputs`.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Optional inputs that have no element: `--shape x=none`.
   std::set<std::string> absent;

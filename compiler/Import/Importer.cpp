@@ -116,14 +116,34 @@ private:
         continue;
       }
       defined[name] = true;
-      // An initializer of the same name is a default value: it stays the value.
-      if (initializers.count(name))
+      // An initializer of the same name is a default value: it is the value unless the options speak of the input.
+      bool asked = options.shapes.count(name) || options.constInputs.count(name) || options.absent.count(name);
+      if (initializers.count(name) && !asked) {
+        defaults.push_back(name);
         continue;
+      }
       values[name] = importInput(function, name, input.type());
     }
     for (const auto &[name, tensor] : initializers)
       defined[name] = true;
     reportUnboundSizes();
+    reportDefaults();
+  }
+
+  /// Before version 4 of the file format every initializer had to be an input: nobody meant to override those.
+  void reportDefaults() {
+    constexpr size_t kNamed = 3;
+    constexpr int64_t kFormatWithDefaults = 4;
+    if (defaults.empty() || model.ir_version() < kFormatWithDefaults)
+      return;
+    std::string names;
+    for (const std::string &name : llvm::ArrayRef(defaults).take_front(kNamed))
+      names += (names.empty() ? "'" : ", '") + name + "'";
+    if (defaults.size() > kNamed)
+      names += " and " + std::to_string(defaults.size() - kNamed) + " more";
+    add(Kind::Unsupported, "inputs with a default value are compiled as constants: " + names,
+        "--shape " + defaults.front() + "=AxBxC makes it an input of the executable; --const-input gives it another value",
+        Problem::Severity::Warning);
   }
 
   /// The value of an input; null after a problem. An optional is its element.
@@ -453,21 +473,18 @@ private:
 
   /// A misspelt name must not be ignored.
   void reportUnusedOptions() {
-    std::set<std::string> names;
-    for (const std::string &name : seen)
-      if (!initializers.count(name))
-        names.insert(name);
     std::string known;
-    for (const std::string &name : names)
-      known += (known.empty() ? "'" : ", '") + name + "'";
+    for (const std::string &name : seen)
+      if (!llvm::is_contained(defaults, name))
+        known += (known.empty() ? "'" : ", '") + name + "'";
     for (const auto &[name, shape] : options.shapes)
-      if (!names.count(name))
+      if (!seen.count(name))
         add(Kind::Broken, "a shape is given for '" + name + "' but the model's inputs are " + known);
     for (const std::string &name : options.absent)
-      if (!names.count(name))
+      if (!seen.count(name))
         add(Kind::Broken, "an element is denied to '" + name + "' but the model's inputs are " + known);
     for (const auto &[name, tensor] : options.constInputs)
-      if (!names.count(name))
+      if (!seen.count(name))
         add(Kind::Broken, "a constant is given for '" + name + "' but the model's inputs are " + known);
     for (const auto &[name, size] : options.dims)
       if (!usedDims.count(name))
@@ -490,6 +507,7 @@ private:
   OpBuilder builder;
   int64_t opset = 0;
   std::map<std::string, const ::onnx::TensorProto *> initializers;
+  std::vector<std::string> defaults; ///< inputs whose value is an initializer
   std::map<std::string, bool> defined;
   std::set<std::string> seen; ///< names of inputs, those of the elements of sequences among them
   ValueMap values;

@@ -53,6 +53,45 @@ const OptTable::SubCommand *findCommand(llvm::StringRef name) {
   return nullptr;
 }
 
+/// "; did you mean 'x'?" for the name that is nearest to `text`, or nothing when all of them are far from it.
+std::string suggestion(llvm::StringRef text, llvm::ArrayRef<std::string> names) {
+  unsigned distance = std::min<unsigned>(2, static_cast<unsigned>(text.size()) / 3) + 1;
+  const std::string *nearest = nullptr;
+  for (const std::string &name : names)
+    if (unsigned edits = text.edit_distance(name, /*AllowReplacements=*/true, distance); edits < distance) {
+      distance = edits;
+      nearest = &name;
+    }
+  return nearest ? "; did you mean '" + *nearest + "'?" : "";
+}
+
+/// The options of a command, as they are written before a value.
+std::vector<std::string> optionNames(llvm::StringRef command) {
+  std::vector<std::string> names;
+  for (unsigned id = 1; id <= table().getNumOptions(); ++id) {
+    Option option = table().getOption(id);
+    if (option.isValid() && option.getKind() != Option::InputClass && option.getKind() != Option::UnknownClass &&
+        option.isRegisteredSC(command))
+      names.push_back(option.getPrefixedName().rtrim('=').str());
+  }
+  return names;
+}
+
+/// Whether a first argument that names no command is a misspelt one, and not the file that `trnc model.onnx` compiles.
+bool isMeantAsCommand(llvm::StringRef text) {
+  return !text.starts_with("-") && text.find_first_of("./") == llvm::StringRef::npos && !llvm::sys::fs::exists(text);
+}
+
+std::string unknownCommand(llvm::StringRef text) {
+  std::vector<std::string> names;
+  for (const OptTable::SubCommand &command : OptionSubCommands)
+    names.push_back(command.Name);
+  std::string near = suggestion(text, names);
+  return llvm::formatv("unknown command '{0}'{1}", text,
+                       near.empty() ? "; expected a file or one of " + llvm::join(names, ", ") : near)
+      .str();
+}
+
 void printHelp(llvm::StringRef command) {
   llvm::raw_ostream &os = llvm::outs();
   if (const OptTable::SubCommand *found = findCommand(command)) {
@@ -94,6 +133,10 @@ std::optional<CommandLine> parseCommandLine(llvm::ArrayRef<const char *> argumen
 
   std::string command = "compile";
   bool named = !expanded.empty() && findCommand(expanded.front());
+  if (!named && !expanded.empty() && isMeantAsCommand(expanded.front())) {
+    llvm::errs() << "trnc: error: " << unknownCommand(expanded.front()) << "\n'trnc --help' shows the commands\n";
+    return std::nullopt;
+  }
   if (named) {
     command = expanded.front();
     expanded.erase(expanded.begin());
@@ -116,12 +159,14 @@ std::optional<CommandLine> parseCommandLine(llvm::ArrayRef<const char *> argumen
     problems.push_back(llvm::formatv("option '{0}' needs a value", args.getArgString(missingIndex)).str());
   for (const Arg *arg : args) {
     if (arg->getOption().matches(OPT_UNKNOWN)) {
-      std::string nearest, text = llvm::formatv("unknown option '{0}'", arg->getSpelling()).str();
-      if (table().findNearest(arg->getSpelling(), nearest) <= 2)
-        text += "; did you mean '" + nearest + "'?";
-      problems.push_back(text);
+      std::string text = llvm::formatv("unknown option '{0}'", arg->getSpelling()).str();
+      problems.push_back(text + suggestion(arg->getSpelling().split('=').first, optionNames(command)));
     } else if (!arg->getOption().matches(OPT_INPUT) && !arg->getOption().isRegisteredSC(command)) {
-      problems.push_back(llvm::formatv("option '{0}' is not one of 'trnc {1}'", arg->getSpelling(), command).str());
+      std::string text = llvm::formatv("option '{0}' is not one of 'trnc {1}', but of", arg->getSpelling(), command).str();
+      for (const OptTable::SubCommand &each : OptionSubCommands)
+        if (arg->getOption().isRegisteredSC(each.Name))
+          text += llvm::formatv("{0} '{1}'", text.back() == 'f' ? "" : ",", each.Name).str();
+      problems.push_back(text);
     }
   }
   CommandLine line(std::move(args), command);
@@ -168,6 +213,12 @@ std::string CommandLine::choice(OptionId id, llvm::StringRef fallback, llvm::Arr
   return fallback.str();
 }
 
+void CommandLine::refuseSecond(OptionId id, llvm::StringRef name, llvm::StringRef first, llvm::StringRef second) {
+  problem(llvm::formatv("option '--{0}': '{1}' is given twice, as '{2}' and as '{3}'; leave one of them out",
+                        table().getOption(id).getName().ltrim('-'), name, first, second)
+              .str());
+}
+
 std::vector<NamedFile> CommandLine::namedFiles(OptionId id) {
   std::vector<NamedFile> result;
   for (const std::string &text : values(id)) {
@@ -181,9 +232,7 @@ std::vector<NamedFile> CommandLine::namedFiles(OptionId id) {
     NamedFile named{text.substr(0, at), text.substr(at + 2)};
     for (const NamedFile &other : result)
       if (other.name == named.name)
-        problem(llvm::formatv("option '--{0}': '{1}' is given twice", table().getOption(id).getName().ltrim('-'),
-                              named.name)
-                    .str());
+        refuseSecond(id, named.name, "@" + other.file, "@" + named.file);
     result.push_back(std::move(named));
   }
   return result;
@@ -193,12 +242,17 @@ std::vector<std::pair<std::string, std::string>> CommandLine::pairs(OptionId id)
   std::vector<std::pair<std::string, std::string>> result;
   for (const std::string &text : values(id)) {
     size_t at = text.rfind('=');
-    if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
       problem(llvm::formatv("option '--{0}': expected NAME=VALUE but got '{1}'",
                             table().getOption(id).getName().ltrim('-'), text)
                   .str());
-    else
-      result.emplace_back(text.substr(0, at), text.substr(at + 1));
+      continue;
+    }
+    std::string name = text.substr(0, at), value = text.substr(at + 1);
+    for (const auto &[known, first] : result)
+      if (known == name)
+        refuseSecond(id, name, first, value);
+    result.emplace_back(std::move(name), std::move(value));
   }
   return result;
 }

@@ -48,8 +48,9 @@ public:
   int64_t integer(OptionId id, int64_t fallback, int64_t low, int64_t high);
   double real(OptionId id, double fallback);
   std::string choice(OptionId id, llvm::StringRef fallback, llvm::ArrayRef<llvm::StringRef> choices);
+  /// The `name=@file` pairs of an option, each name once.
   std::vector<NamedFile> namedFiles(OptionId id);
-  /// `name=value` pairs (--dim, --shape).
+  /// `name=value` pairs (--dim, --shape), each name once.
   std::vector<std::pair<std::string, std::string>> pairs(OptionId id);
   /// Records a usage problem when an output (-o, --save, --html, --perfetto) would overwrite the file `input`, whatever
   /// its spelling, or another output; several saves may name one .npz file.
@@ -65,6 +66,8 @@ public:
 
 private:
   std::string spelling(OptionId id) const;
+  /// Records that the option has two values for one name.
+  void refuseSecond(OptionId id, llvm::StringRef name, llvm::StringRef first, llvm::StringRef second);
 
   llvm::opt::InputArgList args_;
   std::string command_;

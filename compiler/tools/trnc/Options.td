@@ -48,7 +48,7 @@ def quiet : Switch<"quiet", All, "Print errors only">;
 // Importing.
 defm shape : Value<"shape", Importing, "NAME=AxBxC",
                    "Shape of an input, by name; repeatable; x=scalar for one without dimensions. A sequence x has the elements x.0, x.1, ..: as many as have a "
-                   "shape, or x=N; an optional without an element is x=none">;
+                   "shape, or x=N; an optional without an element is x=none. An input with a default value is a constant unless it has a shape here">;
 defm dim : Value<"dim", Importing, "NAME=N", "Value of a symbolic dimension, by name; repeatable">;
 defm const_input : Value<"const-input", Importing, "NAME=@FILE", "Bind a run-time input while compiling; repeatable">;
 defm weights_links : Value<"weights-links", Importing, "allow|deny",
