@@ -383,6 +383,10 @@ LogicalResult NodeImporter::buildDefault() {
   SmallVector<size_t> outputOf; // the node's output behind each result
   size_t next = 0;
   for (const trn::onnx::ResultRecord &result : recordOf->results) {
+    if (result.arity == Arity::Own) {
+      results.push_back(false);
+      continue;
+    }
     size_t count = result.arity == Arity::Variadic ? node.outputs.size() - std::min(next, node.outputs.size()) : 1;
     for (size_t i = 0; i < count; ++i, ++next) {
       bool present = result.arity != Arity::Optional || hasOutput(next);

@@ -17,7 +17,8 @@ class Inference;
 constexpr int kNewestOpset = 28, kOldestOpset = 1;
 constexpr int kNewestIR = 14, kOldestIR = 3;
 
-enum class Arity : uint8_t { Single, Optional, Variadic };
+/// `Own` is a result that no version of the standard has: models do not name it.
+enum class Arity : uint8_t { Single, Optional, Variadic, Own };
 
 /// How ONNX carries an attribute. Flag is an INT that means a bool, DataType an INT that names an element type,
 /// Scalar a FLOAT that takes the operand's element type, Graph a body: a region of the operation.

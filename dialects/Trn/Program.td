@@ -58,4 +58,22 @@ def RepeatOp : Trn_ProgramOp<"repeat"> {
   let hasVerifier = 1;
 }
 
+def EitherOp : Trn_ProgramOp<"either"> {
+  let summary = "one of two lists of parts, as memory says";
+  let description = [{
+    The parts of the first body when the flag in `condition` is set, otherwise those of the second.
+
+    ```mlir
+    trn.either condition("branch0.condition") {
+      trn.run @part1
+    } else {
+      trn.run @part2
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$condition);
+  let regions = (region SizedRegion<1>:$then_body, SizedRegion<1>:$else_body);
+  let assemblyFormat = "`condition` `(` $condition `)` attr-dict-with-keyword $then_body `else` $else_body";
+}
+
 #endif

@@ -94,8 +94,11 @@ private:
       } else if (auto loop = dyn_cast<ir::RepeatOp>(op)) {
         if (failed(addLoop(loop)))
           return failure();
+      } else if (auto either = dyn_cast<ir::EitherOp>(op)) {
+        if (failed(addEither(either)))
+          return failure();
       } else {
-        return op.emitOpError("cannot be linked: expected parts and loops of parts");
+        return op.emitOpError("cannot be linked: expected parts, and loops and branches of parts");
       }
     }
     return success();
@@ -214,7 +217,7 @@ private:
     return ap;
   }
 
-  /// Per queue the position of a branch out of a loop.
+  /// Per queue the positions of branches whose target is not known yet.
   using Exits = SmallVector<SmallVector<size_t, 2>>;
 
   void exitIf(isa::AluOp compare, unsigned reg, Exits &exits) {
@@ -225,6 +228,19 @@ private:
       list.push_back(queue.commands.size());
       add(queue.engine, branch);
     }
+  }
+
+  /// What is added next is where the branches lead to.
+  void leadHere(const Exits &exits) {
+    for (auto [queue, list] : llvm::zip_equal(exe.programs, exits))
+      for (size_t position : list)
+        std::get<isa::Branch>(queue.commands[position].inst).target = static_cast<int32_t>(queue.commands.size());
+  }
+
+  InFlightDiagnostic refuseRegisters(Operation *op, unsigned wanted) {
+    return refuse(op) << "lies in too many loops: expected at most " << kRegisters
+                      << " registers of a queue for the counts and conditions of loops in one another, but got " << wanted
+                      << "; join inner loops in the model";
   }
 
   LogicalResult load(StringRef name, unsigned reg, Operation *user) {
@@ -243,17 +259,13 @@ private:
     const unsigned counter = loop.getCount() ? used.loaded++ : kRegisters - ++used.counted;
     const unsigned flag = loop.getCondition() ? used.loaded++ : 0;
     if (used.loaded + used.counted > kRegisters)
-      return refuse(loop) << "lies in too many loops: expected at most " << kRegisters
-                          << " registers of a queue for the counts and conditions of loops in one another, but got "
-                          << used.loaded + used.counted << "; join inner loops in the model";
+      return refuseRegisters(loop, used.loaded + used.counted);
     llvm::SaveAndRestore<std::optional<uint64_t>> around(rounds);
     if (loop.getCount() || loop.getCondition())
       rounds.reset();
     else if (rounds)
       rounds = llvm::SaturatingMultiply(*rounds, uint64_t(loop.getLimit()));
-    NodeOrigin origin = originOf(loop.getLoc());
-    llvm::SaveAndRestore<uint32_t> scope(node, static_cast<uint32_t>(exe.debug.size()));
-    exe.debug.push_back({origin.node, origin.op, "loop"});
+    llvm::SaveAndRestore<uint32_t> scope(node, addNode(loop, "loop"));
     Exits exits(exe.programs.size());
     isa::RegisterMove limit;
     limit.reg = static_cast<int32_t>(counter);
@@ -286,10 +298,45 @@ private:
       back.target = static_cast<int32_t>(first);
       add(queue.engine, back);
     }
-    for (auto [queue, list] : llvm::zip_equal(exe.programs, exits))
-      for (size_t position : list)
-        std::get<isa::Branch>(queue.commands[position].inst).target = static_cast<int32_t>(queue.commands.size());
+    leadHere(exits);
     return success();
+  }
+
+  /// Each queue loads the condition and goes on at its part of one body. Both bodies end with a barrier, so that nothing
+  /// writes the condition anew before all have read it; its register is free again behind the branch.
+  LogicalResult addEither(ir::EitherOp either) {
+    if (used.loaded + used.counted + 1 > kRegisters)
+      return refuseRegisters(either, used.loaded + used.counted + 1);
+    llvm::SaveAndRestore<std::optional<uint64_t>> around(rounds);
+    rounds.reset();
+    llvm::SaveAndRestore<uint32_t> scope(node, addNode(either, "branch"));
+    Exits toElse(exe.programs.size()), toEnd(exe.programs.size());
+    if (failed(load(either.getCondition(), used.loaded, either)))
+      return failure();
+    exitIf(isa::AluOp::IsEq, used.loaded, toElse);
+    if (failed(addBody(either.getThenBody())))
+      return failure();
+    exitIf(isa::AluOp::Bypass, used.loaded, toEnd);
+    leadHere(toElse);
+    if (failed(addBody(either.getElseBody())))
+      return failure();
+    leadHere(toEnd);
+    return success();
+  }
+
+  LogicalResult addBody(Region &body) {
+    if (failed(addBlock(body.front())))
+      return failure();
+    if (body.front().empty())
+      addEverywhere(isa::Barrier{});
+    return success();
+  }
+
+  /// An entry of the debug map for what the linker adds.
+  uint32_t addNode(Operation *op, StringRef kind) {
+    NodeOrigin origin = originOf(op->getLoc());
+    exe.debug.push_back({origin.node, origin.op, kind.str()});
+    return static_cast<uint32_t>(exe.debug.size() - 1);
   }
 
   /// What a round leaves becomes what the next one takes: transfers of SP, each with a semaphore of its own.

@@ -1,9 +1,9 @@
 //===- Link.h - from parts to one executable ------------------------------===//
 //
 // Owns the step from a `trn.program` to one executable: the instructions of its parts one behind the other, barriers
-// between them, and the registers, branches and copies of its loops, which
-// take their registers from those around them only. Buffers of one name are one buffer. Every queue
-// loads what decides the way into a register of its own, so that all go the same way.
+// between them, and the registers, branches and copies of its loops and branches, which take their registers from those
+// around them only. Buffers of one name are one buffer. Every queue loads what decides the way into a register of its own,
+// so that all go the same way.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

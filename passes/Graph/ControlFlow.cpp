@@ -3,11 +3,13 @@
 
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Control.h"
+#include "passes/Graph/BranchCost.h"
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 #include "passes/Graph/Sequences.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <limits>
@@ -51,6 +53,11 @@ public:
       return replace(inlineBody(*condition ? branch.getThenBranch() : branch.getElseBranch(), {}));
     if (!atRunTime || !isStaticTensor(branch.getCondition()))
       return Resolution::NotYet;
+    for (Region &body : branch->getRegions())
+      if (!inferBody(body.front()))
+        return Resolution::Refused;
+    if (isLeftToDevice(branch))
+      return writeBranch(branch);
     SmallVector<Value> taken = inlineBody(branch.getThenBranch(), {});
     SmallVector<Value> other = inlineBody(branch.getElseBranch(), {}), results;
     for (auto [a, b] : llvm::zip_equal(taken, other)) {
@@ -204,6 +211,37 @@ public:
   }
 
 private:
+  /// Whether the device takes one way: the bodies give tensors of the same types, and cost more than to branch
+  /// (BranchCost.h).
+  static bool isLeftToDevice(IfOp branch) {
+    Block &taken = branch.getThenBranch().front(), &other = branch.getElseBranch().front();
+    for (auto [a, b] : llvm::zip_equal(taken.getTerminator()->getOperands(), other.getTerminator()->getOperands()))
+      if (!isStaticTensor(a) || a.getType() != b.getType())
+        return false;
+    return isBranchWorth(taken, other);
+  }
+
+  /// Leaves a branch to the device, as `onnx.branch`, with the results that are read.
+  Resolution writeBranch(IfOp branch) {
+    llvm::BitVector unread(branch->getNumResults());
+    SmallVector<Type> types;
+    for (OpResult result : branch->getResults()) {
+      if (result.use_empty())
+        unread.set(result.getResultNumber());
+      else
+        types.push_back(branch.getThenBranch().front().getTerminator()->getOperand(result.getResultNumber()).getType());
+    }
+    auto left = BranchOp::create(builder, op->getLoc(), types, scalar(branch.getCondition()));
+    SmallVector<Value> results;
+    for (unsigned i = 0, next = 0; i < branch->getNumResults(); ++i)
+      results.push_back(unread.test(i) ? Value(branch->getResult(i)) : Value(left->getResult(next++)));
+    for (auto [from, to] : llvm::zip_equal(branch->getRegions(), left->getRegions())) {
+      to.takeBody(from);
+      to.front().getTerminator()->eraseOperands(unread);
+    }
+    return replace(results);
+  }
+
   static constexpr const char *kScannedSize =
       "the number of steps, and with it the size of a result, is known at run time only; bind what decides it with "
       "--const-input, or export the model with a fixed number of steps";
@@ -238,7 +276,8 @@ private:
                       text(value.getType()) + "; bind what decides it with --const-input");
     Block &body = loop.getBody().front();
     typeArguments(body, carried);
-    inferBody(body);
+    if (!inferBody(body))
+      return Resolution::Refused;
     auto yield = cast<YieldOp>(body.getTerminator());
     SmallVector<Value> yielded(yield.getOperands());
     std::optional<int64_t> more = constantScalar(yielded[0]);
@@ -327,18 +366,20 @@ private:
       argument.setType(value.getType());
   }
 
-  /// Infers, folds and resolves the operations of a body where they stand.
-  void inferBody(Block &body) {
+  /// Infers, folds and resolves the operations of a body where they stand; false when one is refused.
+  bool inferBody(Block &body) {
+    bool taken = true;
     for (Operation *inner = &body.front(), *next; inner != body.getTerminator(); inner = next) {
       Operation *before = inner->getPrevNode();
       next = inner->getNextNode();
       visit(inner);
       const bool stays = next->getPrevNode() == inner;
       if (stays && isControlFlow(inner))
-        (void)resolveControlFlow(inner, /*atRunTime=*/true, visit);
+        taken &= resolveControlFlow(inner, /*atRunTime=*/true, visit) != Resolution::Refused;
       else if (!stays) // what has taken its place is looked at
         next = before ? before->getNextNode() : &body.front();
     }
+    return taken;
   }
 
   Resolution writeRepeat(LoopOp loop, int64_t first, ValueRange carried, Value count, Value condition,

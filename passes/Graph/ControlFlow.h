@@ -1,9 +1,9 @@
 //===- ControlFlow.h - bodies resolved while compiling --------------------===//
 //
 // Owns If, Loop and Scan in inference: a branch that is known is inlined, loops are unrolled step by step, each step
-// inferred and folded before the next is looked at, and a condition that only the run knows selects between results.
-// Loops that are long, or whose number of steps only the run knows, become loops of the device (`onnx.repeat`). Refuses
-// results whose shape would depend on data.
+// inferred and folded before the next is looked at. A condition that only the run knows selects between results, or becomes
+// a branch of the device (`onnx.branch`), whatever costs less. Loops that are long, or whose number of steps only the run
+// knows, become loops of the device (`onnx.repeat`). Refuses results whose shape would depend on data.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -28,7 +28,8 @@ bool isControlFlow(mlir::Operation *op);
 bool mayLoop(mlir::Operation *op);
 /// Replaces a recurrent layer over more than kUnrolledSteps steps by scans; false when it is none, or cannot be.
 bool scanRecurrence(mlir::Operation *op);
-/// Resolves `op` if what it depends on is constant; `atRunTime` also by computing all that a condition selects from.
+/// Resolves `op` if what it depends on is constant; `atRunTime` also by a loop or branch of the
+/// device, or by computing all that a condition selects from.
 Resolution resolveControlFlow(mlir::Operation *op, bool atRunTime, VisitOperation visit);
 
 } // namespace trn

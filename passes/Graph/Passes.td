@@ -37,9 +37,9 @@ def InferFoldPass : Pass<"onnx-infer-fold", "::mlir::func::FuncOp"> {
 }
 
 def SplitControlPass : Pass<"onnx-split-control", "::mlir::ModuleOp"> {
-  let summary = "Split a model at the loops that the device runs";
+  let summary = "Split a model at the loops and branches of the device";
   let description = [{
-    **Contract in**: static types, loops of the device as `onnx.repeat`. **Contract out**: a module without one is
+    **Contract in**: static types, loops and branches of the device as `onnx.repeat` and `onnx.branch`. **Contract out**: a module without one is
     unchanged; otherwise modules `@part0`, `@part1`, … with a function `@main` each, and a `trn.program` that says their
     order. What crosses from part to part does so in device memory, by the names of inputs and outputs.
 

@@ -1,6 +1,6 @@
-//===- SplitControl.cpp - the parts between loops of the device -----------===//
+//===- SplitControl.cpp - the parts between loops and branches ------------===//
 //
-// Owns `onnx-split-control`: a model whose loops the device runs falls into parts, which are modules that go through the
+// Owns `onnx-split-control`: a model whose loops and branches the device runs falls into parts, which are modules that go through the
 // stages by themselves, and a `trn.program` that says their order. Values that cross the border of a part have a buffer
 // in device memory, known by a name; constants do not cross, each part has its own.
 //
@@ -72,11 +72,11 @@ private:
     return text;
   }
 
-  /// What the names of a loop's buffers begin with, before a point; no other name begins so. Inputs and outputs have
-  /// their names by now.
-  std::string freshLoop() {
+  /// What the names of the buffers of a loop or branch begin with, before a point; no other name begins so. Inputs and
+  /// outputs have their names by now.
+  std::string freshPrefix(StringRef kind, unsigned &number) {
     for (;;) {
-      std::string prefix = ("loop" + Twine(loops++)).str();
+      std::string prefix = (kind + Twine(number++)).str();
       if (llvm::none_of(taken.keys(), [&](StringRef text) { return text.starts_with(prefix + "."); }))
         return prefix;
     }
@@ -86,12 +86,14 @@ private:
   void splitBlock(Block &block, ArrayRef<Ending> endings, OpBuilder &order) {
     SmallVector<Operation *> part;
     for (Operation &op : block.without_terminator()) {
-      auto repeat = dyn_cast<onnx::RepeatOp>(op);
-      if (!repeat) {
+      if (!isControl(&op)) {
         part.push_back(&op);
         continue;
       }
-      splitRepeat(repeat, part, order);
+      if (auto repeat = dyn_cast<onnx::RepeatOp>(op))
+        splitRepeat(repeat, part, order);
+      else
+        splitBranch(cast<onnx::BranchOp>(op), part, order);
       part.clear();
     }
     writePart(part, endings, order);
@@ -99,7 +101,7 @@ private:
 
   /// The part before a loop, which puts what the loop starts with into its buffers, and the loop.
   void splitRepeat(onnx::RepeatOp repeat, ArrayRef<Operation *> before, OpBuilder &order) {
-    const std::string loop = freshLoop();
+    const std::string loop = freshPrefix("loop", loops);
     SmallVector<Ending> start;
     SmallVector<std::string> homes;
     for (auto [i, value] : llvm::enumerate(repeat.getCarried())) {
@@ -139,6 +141,22 @@ private:
       names[result] = home;
   }
 
+  /// The part before a branch, which leaves the condition, and both bodies, which leave the results in the same buffers.
+  void splitBranch(onnx::BranchOp branch, ArrayRef<Operation *> before, OpBuilder &order) {
+    const std::string prefix = freshPrefix("branch", branches), condition = prefix + ".condition";
+    writePart(before, {{condition, branch.getCondition()}}, order);
+    auto op = ir::EitherOp::create(order, branch.getLoc(), condition);
+    for (auto [from, to] : llvm::zip_equal(branch->getRegions(), op->getRegions())) {
+      SmallVector<Ending> endings;
+      for (auto [i, value] : llvm::enumerate(from.front().getTerminator()->getOperands()))
+        endings.push_back({(prefix + "." + Twine(i)).str(), value});
+      OpBuilder inner = OpBuilder::atBlockEnd(&to.emplaceBlock());
+      splitBlock(from.front(), endings, inner);
+    }
+    for (auto [i, result] : llvm::enumerate(branch.getResults()))
+      names[result] = (prefix + "." + Twine(i)).str();
+  }
+
   /// Writes one part: `operations` and the constants that they read. It takes what others computed, and leaves `endings`
   /// and what others read.
   void writePart(ArrayRef<Operation *> operations, ArrayRef<Ending> endings, OpBuilder &order) {
@@ -173,14 +191,17 @@ private:
       writeModule(operations, inputs.getArrayRef(), outputs, order);
   }
 
-  /// Whether an operation that is no part of `inside` reads the value; what a terminator or loop takes is an ending.
+  static bool isControl(Operation *op) { return llvm::isa<onnx::RepeatOp, onnx::BranchOp>(op); }
+
+  /// Whether an operation that is no part of `inside` reads the value; what a terminator, loop or branch
+  /// takes is an ending.
   static bool isReadOutside(Value value, const llvm::SmallDenseSet<Operation *> &inside) {
     Block *home = value.getParentBlock();
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       Operation *here = home->findAncestorOpInBlock(*user);
       if (inside.contains(here))
         return false;
-      const bool isEnding = user == here && llvm::isa<onnx::RepeatOp, onnx::YieldOp, func::ReturnOp>(user);
+      const bool isEnding = user == here && (isControl(user) || llvm::isa<onnx::YieldOp, func::ReturnOp>(user));
       return !isEnding || !isNext(here, inside);
     });
   }
@@ -189,7 +210,7 @@ private:
     for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode()) {
       if (inside.contains(before))
         return true;
-      if (llvm::isa<onnx::RepeatOp>(before))
+      if (isControl(before))
         return false;
     }
     return false;
@@ -243,13 +264,15 @@ private:
   DenseMap<Value, std::string> names;
   llvm::StringSet<> taken;
   llvm::SetVector<Value> pendingInputs; ///< the model's inputs belong to its first part, whoever reads them
-  unsigned parts = 0, loops = 0, values = 0;
+  unsigned parts = 0, loops = 0, branches = 0, values = 0;
 };
 
 struct SplitControlPass : trn::impl::SplitControlPassBase<SplitControlPass> {
   void runOnOperation() override {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-    if (main && !main.isExternal() && !main.front().getOps<onnx::RepeatOp>().empty())
+    if (main && !main.isExternal() && llvm::any_of(main.front(), [](Operation &op) {
+          return llvm::isa<onnx::RepeatOp, onnx::BranchOp>(op);
+        }))
       Splitter(getOperation(), main).run();
   }
 };

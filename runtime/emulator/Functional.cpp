@@ -355,6 +355,8 @@ absl::StatusOr<uint64_t> FunctionalPlan::State::runQueue(Queue &queue, RunStatis
       if (!read.ok())
         return annotate(read.status(), queue, index);
       loaded = *read;
+      if (auto &found = statistics.found[size_t(queue.engine)]; found.size() < RunStatistics::kMostFound)
+        found.push_back(loaded);
     }
     queue.next = queue.registers.next(entry.command->inst, index, queue.entries.size(), loaded);
     if (absl::Status status = complete(queue, index); !status.ok())

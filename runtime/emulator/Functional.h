@@ -14,6 +14,7 @@
 #include "runtime/executable/Executable.h"
 #include <atomic>
 #include <memory>
+#include <vector>
 
 namespace trn::rt {
 
@@ -32,6 +33,9 @@ struct RunStatistics {
   uint64_t perEngine[isa::kNumEngines] = {};
   /// Matrix multiplications, and the joined runs in which they were executed.
   uint64_t matmuls = 0, matmulRuns = 0;
+  /// What the `register_load`s of each queue found, by isa::Engine and in their order, up to kMostFound of each.
+  std::vector<int32_t> found[isa::kNumEngines];
+  static constexpr size_t kMostFound = size_t(1) << 20;
 };
 
 class FunctionalPlan {

@@ -426,9 +426,9 @@ double Profile::operator[](const char *name) const {
   return 0;
 }
 
-Profile summarize(const exe::Executable &exe, const Timeline &timeline) {
+Profile summarize(const exe::Executable &exe, const Timeline &timeline, bool followsRun) {
   Profile profile = Summary(exe, timeline).run();
-  profile.assumedRounds = isDecidedByData(exe) ? Path().dataRounds : 0;
+  profile.assumedRounds = isDecidedByData(exe) && !followsRun ? Path().dataRounds : 0;
   return profile;
 }
 

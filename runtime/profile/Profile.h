@@ -88,7 +88,8 @@ struct Profile {
   /// intervals at full clock against the compulsory bytes at the sustained DMA rate and the other terms.
   double practicalLimitTime = 0;
   double practicalLimitPercent = 0;
-  uint32_t assumedRounds = 0; ///< of each loop that data counts or ends; 0: data decides nothing
+  uint32_t assumedRounds = 0; ///< of each loop that data counts or ends, with the first body of each branch that
+                              ///< it decides; 0: data decides nothing, or the timeline is that of a run
   std::string macsFrom; ///< "build facts" or "instructions": where the algorithmic work comes from
   std::vector<EngineRow> engines;
   std::vector<NodeRow> nodes; ///< in order of their first start
@@ -101,7 +102,8 @@ struct Profile {
   double operator[](const char *name) const;
 };
 
-Profile summarize(const exe::Executable &exe, const Timeline &timeline);
+/// `followsRun`: `exe` was unrolled on the path of a run, so that nothing of it is assumed.
+Profile summarize(const exe::Executable &exe, const Timeline &timeline, bool followsRun = false);
 
 /// Stable key order, no dependence on locale or host.
 std::string writeJson(const Profile &profile);

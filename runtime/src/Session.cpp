@@ -42,6 +42,7 @@ public:
   absl::Status execute() override;
   absl::StatusOr<std::vector<int64_t>> outputShape(size_t i) const override;
   absl::Status readOutput(size_t i, absl::Span<uint8_t> data) const override;
+  std::vector<std::vector<int32_t>> decisions() const override;
   void cancel() override { cancelled_ = true; }
 
 private:
@@ -53,6 +54,7 @@ private:
   std::vector<HbmBuffer> bound_;
   std::vector<bool> written_; ///< per input
   std::unique_ptr<FunctionalPlan> plan_;
+  RunStatistics last_; ///< of the last execution that came to its end
   std::atomic<bool> cancelled_{false};
   mutable std::mutex running_; ///< held while memory is written or read
 };
@@ -122,7 +124,16 @@ absl::Status EmulatedSession::execute() {
   limits.cancel = &cancelled_;
   if (options_.timeoutSeconds > 0)
     limits.timeout = absl::Seconds(options_.timeoutSeconds);
-  return plan_->run(bound_, limits).status();
+  absl::StatusOr<RunStatistics> statistics = plan_->run(bound_, limits);
+  last_ = statistics.ok() ? std::move(*statistics) : RunStatistics();
+  return statistics.status();
+}
+
+std::vector<std::vector<int32_t>> EmulatedSession::decisions() const {
+  std::vector<std::vector<int32_t>> found;
+  for (const exe::Program &program : executable_->programs)
+    found.push_back(last_.found[size_t(program.engine)]);
+  return found;
 }
 
 std::vector<int64_t> EmulatedSession::validShape(size_t i) const {

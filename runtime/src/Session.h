@@ -49,6 +49,9 @@ public:
   uint64_t outputBytes(size_t i, absl::Span<const int64_t> shape) const;
   /// Copies output `i`, of the bytes of its shape, out as the host sees it. Aborted while an execution runs, as for writeInput.
   virtual absl::Status readOutput(size_t i, absl::Span<uint8_t> data) const = 0;
+  /// What the `register_load`s of each program found in the last execution, in their order: the way that it went
+  /// (rt::Path::found). Not to be asked while an execution runs.
+  virtual std::vector<std::vector<int32_t>> decisions() const = 0;
   /// Asks a running execution to stop; it returns Cancelled.
   virtual void cancel() = 0;
 

@@ -46,7 +46,9 @@ struct BackwardJump {
 
 class Walk {
 public:
-  Walk(const exe::Program &program, const Path &path) : program(program), path(path) {
+  /// `found` is what the program's loads found in a run; null without one.
+  Walk(const exe::Program &program, const Path &path, const std::vector<int32_t> *found)
+      : program(program), path(path), found(found) {
     findLoadedRegisters();
     findJumps();
     for (const isa::Command &command : program.commands) {
@@ -58,7 +60,10 @@ public:
   /// The position behind `at`, on the path.
   size_t next(size_t at) {
     const size_t size = program.commands.size();
-    size_t to = registers.next(program.commands[at].inst, at, size, assumed(at));
+    const bool loads = std::holds_alternative<isa::RegisterLoad>(program.commands[at].inst);
+    size_t to = registers.next(program.commands[at].inst, at, size, loads ? loaded(at) : 0);
+    if (found)
+      return to;
     for (BackwardJump &jump : jumps) {
       if (jump.last == at && to <= at && ++jump.taken >= jump.maxRounds)
         to = at + 1;
@@ -69,7 +74,9 @@ public:
   }
 
 private:
-  int32_t assumed(size_t at) const {
+  int32_t loaded(size_t at) {
+    if (found)
+      return executedLoads < found->size() ? (*found)[executedLoads++] : 0;
     const unsigned number = loadNumbers[at];
     const bool taken = number < path.loads.size() ? path.loads[number] : path.others;
     return taken ? std::numeric_limits<int32_t>::max() : 0;
@@ -99,10 +106,13 @@ private:
       const int32_t target = branch ? branch->target : loop->target;
       if (target < 0 || size_t(target) > at)
         continue;
+      // Data decides a loop when it counts the rounds, or decides a branch out of it.
       bool meets = false, onData = hasData.test(size_t(branch ? branch->reg : loop->reg));
       for (size_t i = size_t(target); i < at; ++i) {
         meets |= std::holds_alternative<isa::Barrier>(program.commands[i].inst);
-        onData |= std::holds_alternative<isa::RegisterLoad>(program.commands[i].inst);
+        const auto *exit = std::get_if<isa::Branch>(&program.commands[i].inst);
+        onData |= exit && exit->target > static_cast<int32_t>(at) && exit->compare != isa::AluOp::Bypass &&
+                  hasData.test(size_t(exit->reg));
       }
       jumps.push_back({size_t(target), at, std::min(onData ? path.dataRounds : UINT32_MAX,
                                                     meets ? path.barrierRounds : UINT32_MAX)});
@@ -111,6 +121,8 @@ private:
 
   const exe::Program &program;
   const Path &path;
+  const std::vector<int32_t> *found;
+  size_t executedLoads = 0;
   exe::Registers registers;
   std::bitset<64> hasData;
   std::vector<BackwardJump> jumps;
@@ -133,7 +145,7 @@ absl::StatusOr<exe::Executable> unroll(const exe::Executable &exe, const Path &p
     }
     exe::Program &straight = result.programs[i];
     straight.commands.clear();
-    Walk walk(program, path);
+    Walk walk(program, path, i < path.found.size() ? &path.found[i] : nullptr);
     for (size_t at = 0; at < program.commands.size(); at = walk.next(at)) {
       if (++executed > path.maxCommands)
         return absl::ResourceExhaustedError(absl::StrCat(isa::name(program.engine), " executes more than ",

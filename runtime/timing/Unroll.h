@@ -1,7 +1,7 @@
 //===- Unroll.h - the commands that queues execute, one after the other ---===//
 //
 // Owns the unrolling of loops and branches: timing, the checker and reports work on programs without. What no data
-// decides is known; what a `register_load` decides is assumed, alike for all queues.
+// decides is known; what a `register_load` decides is assumed, alike for all queues, or what a run has found.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -34,6 +34,9 @@ struct Path {
   /// memory, so that whoever proves something has seen all of them after two.
   uint32_t barrierRounds = UINT32_MAX;
   uint64_t maxCommands = kMaxExecutedCommands;
+  /// What the `register_load`s of each program found in a run, in the order of their execution: the path is the run's, and
+  /// nothing above but `maxCommands` counts. Empty: no run.
+  std::vector<std::vector<int32_t>> found;
 };
 
 /// `exe` with each program replaced by the commands that its queue executes on `path`, in their order; branches and loops

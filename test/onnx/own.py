@@ -219,6 +219,27 @@ CARRYING = body([STEP, FLAG, ("v", np.float32, [2, 3])], [("more", bool, []), ("
                 ("Add", ["v", "one"], ["w"], {}), ("Identity", ["v"], ["row"], {}), one=np.float32(1))
 rows = np.arange(6, dtype=np.float32).reshape(2, 3) + np.arange(1001, dtype=np.float32)[:, None, None]
 case("loop_of_1000_collected_states", "Loop", [np.array(1000), None, rows[0]], [rows[-1], rows[:-1]], body=CARRYING)
+# Branches that only the run decides: taken when they are long, alone and in one another and in a loop.
+WIDE = (RNG.random((6, 256, 256)) / 16 - 1 / 32).astype(np.float32)
+LAYERS = [node for i in range(6) for node in (("MatMul", [f"t{i}" if i else "x", f"w{i}"], [f"a{i}"], {}), ("Tanh", [f"a{i}"], [f"t{i + 1}"], {}))]
+DEEP = body([], [("t6", np.float32, [1024, 256])], *LAYERS, **{f"w{i}": w for i, w in enumerate(WIDE)})
+SHALLOW = body([], [("e", np.float32, [1024, 256])], ("Neg", ["x"], ["e"], {}))
+
+
+def deep(x):
+    for w in WIDE:
+        x = np.tanh(x.astype(np.float64) @ w)
+    return x
+
+
+BRANCHING = body([STEP, FLAG, ("x", np.float32, [1024, 256])], [("more", bool, []), ("w", np.float32, [1024, 256])],
+                 ("Mod", ["step", "two"], ["odd"], {}), ("Cast", ["odd"], ["is_odd"], {"to": 9}),
+                 ("If", ["is_odd"], ["w"], {"then_branch": DEEP, "else_branch": SHALLOW}), two=np.array(2))
+x = (RNG.random((1024, 256)) - 0.5).astype(np.float32)
+value = -x
+for trips in (1, 2, 3):
+    case(f"loop_of_{trips}_branches", "Loop", [np.array(trips), None, x], [value.astype(np.float32)], body=BRANCHING)
+    value = deep(value) if trips % 2 else -value
 SERIES = (RNG.random((150, 2, 3)) - 0.5).astype(np.float32)
 DECAY = body([("s", np.float32, [2, 3]), ("x", np.float32, [2, 3])], [("t", np.float32, [2, 3]), ("y", np.float32, [2, 3])],
              ("Mul", ["s", "keep"], ["k"], {}), ("Add", ["k", "x"], ["t"], {}), ("Tanh", ["t"], ["y"], {}), keep=np.float32(0.9))

@@ -29,7 +29,8 @@ static void printSummary(const rt::Profile &profile) {
   os << llvm::formatv("modelled on {0}: {1:f2} us, limit {2:f2} us by {3}: {4:f1} %\n", profile.device,
                       profile["total_time"] * 1e6, profile.limitTime * 1e6, profile.limitBy, profile.limitPercent);
   if (profile.assumedRounds)
-    os << llvm::formatv("  assumed: {0} round of each loop that data counts or ends\n", profile.assumedRounds);
+    os << llvm::formatv("  assumed: {0} round of each loop, and the first body of each branch, that data decides\n",
+                        profile.assumedRounds);
   for (const rt::LimitTerm &term : profile.limits)
     os << llvm::formatv("  limit {0,-5}{1,10:f2} us  {2}\n", term.name, term.seconds * 1e6, term.meaning);
   for (const rt::EngineRow &engine : profile.engines)
@@ -59,11 +60,18 @@ static llvm::json::Value flatReport(const std::string &profile, double hostSecon
   return report;
 }
 
-int reportProfile(CommandLine &line, const exe::Executable &program, double hostSeconds) {
+int reportProfile(CommandLine &line, const exe::Executable &program, double hostSeconds,
+                  std::vector<std::vector<int32_t>> found) {
   bool text = line.command() == "profile" ? !line.has(OPT_json) && !line.has(OPT_quiet) : line.has(OPT_stats);
   if (!text && !line.has(OPT_json) && !line.has(OPT_perfetto) && !line.has(OPT_html))
     return kOk;
-  absl::StatusOr<exe::Executable> unrolled = rt::unroll(program);
+  rt::Path path;
+  path.found = std::move(found);
+  absl::StatusOr<exe::Executable> unrolled = rt::unroll(program, path);
+  if (absl::IsResourceExhausted(unrolled.status()) && !path.found.empty()) {
+    path.found.clear(); // too long a run to follow: the assumed way
+    unrolled = rt::unroll(program, path);
+  }
   if (!unrolled.ok()) {
     printError("no profile: " + std::string(unrolled.status().message()));
     return kBadInput;
@@ -76,7 +84,7 @@ int reportProfile(CommandLine &line, const exe::Executable &program, double host
     printError(std::string(timeline.status().message()));
     return kBadInput;
   }
-  rt::Profile profile = rt::summarize(executable, *timeline);
+  rt::Profile profile = rt::summarize(executable, *timeline, !path.found.empty());
   if (line.has(OPT_perfetto))
     if (int code = writeText(line.value(OPT_perfetto), rt::writePerfetto(executable, *timeline, profile)))
       return code;

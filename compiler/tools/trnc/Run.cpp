@@ -82,7 +82,7 @@ int runRun(CommandLine &line) {
     for (size_t i = 0; i < (*created)->outputs().size(); ++i)
       if (absl::StatusOr<rt::HostTensor> tensor = outputTensor(**created, i); tensor.ok())
         llvm::outs() << tensorLine(*tensor) << "\n";
-  return reportProfile(line, *built.executable, best);
+  return reportProfile(line, *built.executable, best, (*created)->decisions());
 }
 
 } // namespace trn::driver

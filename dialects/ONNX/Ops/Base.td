@@ -116,7 +116,7 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   list<From> operandsFrom = [];
   list<From> attributesFrom = [];
   list<Until> attributesUntil = [];
-  /// Attributes that no version of the standard has: an operand's constant value.
+  /// Attributes and results that no version of the standard has: an operand's constant value, a count.
   list<string> canonical = [];
   list<Legacy> legacy = [];
   list<Move> moves = [];
@@ -128,10 +128,10 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   string floatScalar = "";
   string intScalar = "";
   string uintScalar = intScalar;
-  /// Whether the run decides how many elements of its results are valid: they have their largest size, and a count.
+  /// Whether the run decides how many elements of its results are valid: they have their largest size, and a count, which
+  /// is the result `count` unless the operator is decomposed into another one that has it.
   bit makesCounts = 0;
-  /// How such a tensor is taken as an operand (passes/Tensor/CountedResults.cpp): "elementwise", "transpose", "reshape",
-  /// "gather" (as the indices). Empty: not at all.
+  /// How such a tensor is taken as an operand: a rule of passes/Graph/CountedRules.cpp. Empty: not at all.
   string counted = "";
   /// The library kernel that computes it, whatever its types; others call one for floats of 64 bits only.
   string library = "";

@@ -1,8 +1,8 @@
 //===- Control.td - ONNX operators with bodies ----------------------------===//
 //
 // Owns If, Loop, Scan and SequenceMap. `onnx-infer-fold` resolves them: a branch that is known is inlined, short loops
-// with a known number of steps are unrolled, a condition that only the run knows selects between results, and the
-// device runs what is left, as `onnx.repeat`.
+// with a known number of steps are unrolled, a condition that only the run knows selects between results that cost
+// little, and the device runs what is left, as `onnx.repeat` and `onnx.branch`.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_CONTROL
@@ -20,7 +20,7 @@ class ONNX_ControlOp<string onnxName, list<int> since, list<Trait> traits = []>
 def ONNX_IfOp : ONNX_ControlOp<"If", [1, 11, 13, 16, 19, 21, 23, 24, 25]> {
   let arguments = (ins ONNX_BoolTensor:$condition);
   let regions = (region SizedRegion<1>:$then_branch, SizedRegion<1>:$else_branch);
-  let limits = "branches of one shape where the condition is known at run time only";
+  let limits = "branches of one type where the condition is known at run time only";
 }
 
 /// The body takes the number of the step, the condition, and the carried values; it gives the next condition, the carried
@@ -60,6 +60,25 @@ def ONNX_RepeatOp : Op<ONNX_Dialect, "repeat", [SingleBlock, AttrSizedOperandSeg
   let results = (outs Variadic<ONNX_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` operands `)` regions attr-dict `:` functional-type(operands, results)";
+}
+
+/// What is left of a branch for the device: one of the bodies, which read values from around them and give results of the
+/// same types.
+def ONNX_BranchOp : Op<ONNX_Dialect, "branch", [SingleBlock]> {
+  let summary = "a branch of the device";
+  let arguments = (ins ONNX_BoolTensor:$condition);
+  let results = (outs Variadic<ONNX_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$then_branch, SizedRegion<1>:$else_branch);
+  let assemblyFormat = "`(` operands `)` regions attr-dict `:` functional-type(operands, results)";
+}
+
+/// A tensor of the largest size, of which as many elements of a dimension are valid as the count says, the first ones; the
+/// others are `zeros`, or anything. `onnx-infer-fold` takes it past the operations that read it, to the model's outputs (passes/Graph/Counted.h).
+def ONNX_CountedOp : Op<ONNX_Dialect, "counted", [Pure]> {
+  let summary = "a tensor of which the run decides how much is valid";
+  let arguments = (ins ONNX_Tensor:$x, ONNX_I64Tensor:$count, I64Attr:$dim, UnitAttr:$zeros);
+  let results = (outs ONNX_Tensor:$y);
+  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
 /// Ends a body with its results.

@@ -70,7 +70,8 @@ def ONNX_EyeLikeOp : ONNX_Op<"EyeLike", [9, 22], "eyeLike"> {
 
 def ONNX_NonZeroOp : ONNX_Op<"NonZero", [9, 13], "nonZero"> {
   let arguments = (ins ONNX_Tensor:$x);
-  let results = (outs ONNX_I64Tensor:$y);
+  let results = (outs ONNX_I64Tensor:$y, Optional<ONNX_I64Tensor>:$count);
+  let canonical = ["count"];
   let makesCounts = 1;
   let library = "library_nonzero";
 }
@@ -84,7 +85,8 @@ def ONNX_CompressOp : ONNX_Op<"Compress", [9, 11], "compress"> {
 def ONNX_UniqueOp : ONNX_Op<"Unique", [11], "unique", [AttrSizedResultSegments]> {
   let arguments = (ins ONNX_Tensor:$x, OptionalAttr<I64Attr>:$axis, DefaultValuedAttr<BoolAttr, "true">:$sorted);
   let results = (outs ONNX_Tensor:$y, Optional<ONNX_I64Tensor>:$indices, Optional<ONNX_I64Tensor>:$inverse,
-                      Optional<ONNX_I64Tensor>:$counts);
+                      Optional<ONNX_I64Tensor>:$counts, Optional<ONNX_I64Tensor>:$count);
+  let canonical = ["count"];
   let makesCounts = 1;
   let library = "library_unique";
 }
@@ -93,8 +95,8 @@ def ONNX_NonMaxSuppressionOp
   let arguments = (ins ONNX_FloatTensor:$boxes, ONNX_FloatTensor:$scores, Optional<ONNX_I64Tensor>:$limit_operand,
                        Optional<ONNX_FloatTensor>:$iou_threshold, Optional<ONNX_FloatTensor>:$score_threshold,
                        OptionalAttr<I64Attr>:$limit, DefaultValuedAttr<I64Attr, "0">:$center_point_box);
-  let results = (outs ONNX_I64Tensor:$selected);
-  let canonical = ["limit"];
+  let results = (outs ONNX_I64Tensor:$selected, Optional<ONNX_I64Tensor>:$count);
+  let canonical = ["limit", "count"];
   let moves = [Move<"limit_operand", "limit", 1>];
   let makesCounts = 1;
   let library = "library_nms";

@@ -17,6 +17,8 @@ static int64_t elementsOf(ArrayRef<int64_t> sizes) { return elementCount(sizes).
 LogicalResult shape::nonZero(Inference &in) {
   auto op = cast<NonZeroOp>(in.operation());
   std::optional<Sizes> x = in.sizes(op.getX());
+  if (failed(in.result(op.getCount(), i64(in), Sizes{})))
+    return failure();
   if (!x)
     return in.result(op.getY(), i64(in), std::nullopt);
   return in.result(op.getY(), i64(in), Sizes{int64_t(x->size()), elementsOf(*x)});
@@ -68,6 +70,8 @@ LogicalResult shape::unique(Inference &in) {
   for (Value result : {op.getIndices(), op.getInverse(), op.getCounts()})
     if (failed(in.result(result, i64(in), list)))
       return failure();
+  if (failed(in.result(op.getCount(), i64(in), Sizes{})))
+    return failure();
   return in.result(op.getY(), in.element(op.getX()), y);
 }
 
@@ -94,5 +98,7 @@ LogicalResult shape::nonMaxSuppression(Inference &in) {
       return in.fail("expected at most 2^40 results but got scores " + printSizes(*scores));
     most = *product;
   }
+  if (failed(in.result(op.getCount(), i64(in), Sizes{})))
+    return failure();
   return in.result(op.getSelected(), i64(in), Sizes{most, 3});
 }

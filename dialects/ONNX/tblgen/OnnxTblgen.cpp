@@ -69,11 +69,12 @@ public:
     writeShapeOperands();
     os << "static const ResultRecord " << id << "Results[] = {";
     for (int i = 0; i < op.getNumResults(); ++i)
-      os << "{\"" << op.getResultName(i) << "\", Arity::" << arity(op.getResult(i)) << "}, ";
+      os << "{\"" << op.getResultName(i) << "\", Arity::"
+         << (take(op.getResultName(i)).canonical ? "Own" : arity(op.getResult(i))) << "}, ";
     os << "};\n";
     for (auto &entry : ranges)
       if (!used.contains(entry.first()))
-        PrintFatalError(&record, "'" + entry.first() + "' names no operand or attribute of '" + id + "'");
+        PrintFatalError(&record, "'" + entry.first() + "' names no operand, attribute or result of '" + id + "'");
   }
 
   void writeRecord() {
@@ -100,7 +101,8 @@ public:
                                       {"arity", arity(op.getOperand(i))},
                                       {"from", take(op.getOperand(i).name).from}});
     for (int i = 0; i < op.getNumResults(); ++i)
-      results.push_back(json::Object{{"name", op.getResultName(i)}, {"arity", arity(op.getResult(i))}});
+      if (!take(op.getResultName(i)).canonical)
+        results.push_back(json::Object{{"name", op.getResultName(i)}, {"arity", arity(op.getResult(i))}});
     for (const auto &named : op.getAttributes()) {
       if (named.attr.isDerivedAttr())
         continue;

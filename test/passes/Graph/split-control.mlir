@@ -64,3 +64,37 @@ func.func @main(%n: tensor<i64> {onnx.name = "n"}, %x: tensor<4xf32> {onnx.name 
   } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<4xf32>) -> tensor<*xf32>
   return %r : tensor<*xf32>
 }
+
+// -----
+
+// A branch that costs more to compute twice than to take: the part before it leaves the condition, each body is a part of
+// its own that leaves the results in the same buffers, and what nobody reads is no result.
+// CHECK: module @part0
+// CHECK: func.func @main(%[[C:.*]]: tensor<i1> {onnx.name = "c"}, %[[X:.*]]: tensor<1024x1024xf32> {onnx.name = "x"})
+// CHECK-SAME: -> (tensor<i1> {onnx.name = "branch0.condition"})
+// CHECK: module @part1
+// CHECK: func.func @main(%[[T:.*]]: tensor<1024x1024xf32> {onnx.name = "x"}) -> (tensor<1024x1024xf32> {onnx.name = "branch0.0"})
+// CHECK: onnx.MatMul
+// CHECK: module @part2
+// CHECK: func.func @main(%[[E:.*]]: tensor<1024x1024xf32> {onnx.name = "x"}) -> (tensor<1024x1024xf32> {onnx.name = "branch0.0"})
+// CHECK: %[[Y:.*]] = onnx.Neg
+// CHECK: return %[[Y]] : tensor<1024x1024xf32>
+// CHECK: trn.program inputs(["c", "x"]) outputs(["y"]) {
+// CHECK-NEXT: trn.run @part0
+// CHECK-NEXT: trn.either condition("branch0.condition") {
+// CHECK-NEXT: trn.run @part1
+// CHECK-NEXT: } else {
+// CHECK-NEXT: trn.run @part2
+// CHECK-NEXT: }
+// CHECK-NEXT: trn.run @part3
+func.func @main(%c: tensor<i1> {onnx.name = "c"}, %x: tensor<1024x1024xf32> {onnx.name = "x"}) -> (tensor<*xf32> {onnx.name = "y"}) {
+  %r:2 = onnx.If(%c) {
+    %a = onnx.MatMul(%x, %x) : (tensor<1024x1024xf32>, tensor<1024x1024xf32>) -> tensor<*xf32>
+    onnx.yield %x, %a : tensor<1024x1024xf32>, tensor<*xf32>
+  }, {
+    %a = onnx.Neg(%x) : (tensor<1024x1024xf32>) -> tensor<*xf32>
+    %e = onnx.Exp(%x) : (tensor<1024x1024xf32>) -> tensor<*xf32>
+    onnx.yield %e, %a : tensor<*xf32>, tensor<*xf32>
+  } : (tensor<i1>) -> (tensor<*xf32>, tensor<*xf32>)
+  return %r#1 : tensor<*xf32>
+}

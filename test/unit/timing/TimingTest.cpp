@@ -409,6 +409,65 @@ TEST(Timing, LoopsThatDataDecidesTakeTheRoundsOfThePath) {
   }
 }
 
+TEST(Timing, PathsOfRunsTakeWhatTheirLoadsFound) {
+  // A loop that data counts, of rounds in each of which data skips the first memset or the second.
+  ProgramBuilder b;
+  const uint32_t n = b.input("n", 4), flag = b.input("flag", 4);
+  isa::RegisterLoad count, condition;
+  count.src = hbm(n, 1, 1, DType::I32);
+  condition.src = hbm(flag, 1, 1, DType::I32);
+  condition.reg = 1;
+  isa::Branch toSecond, toEnd;
+  toSecond.compare = isa::AluOp::IsEq;
+  toSecond.reg = 1;
+  toSecond.target = 5;
+  toEnd.target = 6;
+  isa::Loop back;
+  back.target = 1;
+  b.add(Engine::DVE, count);
+  b.add(Engine::DVE, condition);
+  b.add(Engine::DVE, toSecond);
+  b.memset(Engine::DVE, sbuf(0, 128, 512));
+  b.add(Engine::DVE, toEnd);
+  b.memset(Engine::DVE, sbuf(0, 128, 8));
+  b.add(Engine::DVE, back);
+  Path path;
+  path.found.resize(b.exe.programs.size());
+  path.found[size_t(Engine::DVE)] = {3, 1, 0, 1}; // three rounds: first, second, first
+  absl::StatusOr<exe::Executable> unrolled = unroll(b.exe, path);
+  ASSERT_TRUE(unrolled.ok()) << unrolled.status();
+  EXPECT_THAT(unrolled->programs[size_t(Engine::DVE)].positions,
+              testing::ElementsAre(0, 1, 2, 3, 4, 6, 1, 2, 5, 6, 1, 2, 3, 4, 6));
+}
+
+TEST(Timing, BranchesInLoopsOfKnownLengthDoNotShortenThem) {
+  ProgramBuilder b;
+  const uint32_t flag = b.input("flag", 4);
+  isa::RegisterMove rounds;
+  rounds.value = 4;
+  isa::RegisterLoad condition;
+  condition.src = hbm(flag, 1, 1, DType::I32);
+  condition.reg = 1;
+  isa::Branch skip;
+  skip.compare = isa::AluOp::IsEq;
+  skip.reg = 1;
+  skip.target = 4;
+  isa::Loop back;
+  back.target = 1;
+  b.add(Engine::DVE, rounds);
+  b.add(Engine::DVE, condition);
+  b.add(Engine::DVE, skip);
+  b.memset(Engine::DVE, sbuf(0, 128, 512));
+  b.add(Engine::DVE, back);
+  for (bool taken : {true, false}) {
+    Path path;
+    path.others = taken;
+    absl::StatusOr<exe::Executable> unrolled = unroll(b.exe, path);
+    ASSERT_TRUE(unrolled.ok()) << unrolled.status();
+    EXPECT_EQ(unrolled->programs[size_t(Engine::DVE)].commands.size(), taken ? 1u + 4 * 4 : 1u + 4 * 3);
+  }
+}
+
 TEST(Timing, LoopsMustBeUnrolledAndEnd) {
   EXPECT_THAT(std::string(simulate(memsetLoop(2).exe).status().message()), HasSubstr("expected an unrolled program"));
   ProgramBuilder b;
