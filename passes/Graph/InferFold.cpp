@@ -241,7 +241,7 @@ private:
       return failure();
     }
     terminator->setOperands(values);
-    function.setAllResultAttrs(ArrayRef<Attribute>());
+    function.removeResAttrsAttr(); // they are as many as the results were
     function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(),
                                        SmallVector<Type>(terminator->getOperandTypes())));
     if (llvm::any_of(attributes, [](Attribute named) { return !cast<DictionaryAttr>(named).empty(); }))

@@ -21,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Compiler compiler({});
   Diagnostics problems;
   mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> model =
-      importModel(compiler.context(), llvm::ArrayRef<char>(reinterpret_cast<const char *>(data), size), "", {}, problems);
+      importModel(compiler.context(), llvm::ArrayRef<char>(reinterpret_cast<const char *>(data), size), "",
+                  fuzz::bindSizes(data, size), problems);
   if (llvm::failed(model) || problems.hasErrors())
     return 0;
   compiler.adopt(std::move(*model), Stage::Imported);

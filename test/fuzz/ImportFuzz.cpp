@@ -7,7 +7,8 @@
 #include "test/fuzz/ModelMutator.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  trn::ModelReport report = trn::checkModel(llvm::ArrayRef<char>(reinterpret_cast<const char *>(data), size), {});
+  trn::ModelReport report = trn::checkModel(llvm::ArrayRef<char>(reinterpret_cast<const char *>(data), size),
+                                            trn::fuzz::bindSizes(data, size));
   for (const trn::Problem &problem : report.problems.problems())
     if (problem.reason.empty())
       __builtin_trap();

@@ -20,8 +20,8 @@ public:
   explicit Mutator(unsigned seed) : random(seed) {}
 
   void mutate(ModelProto &model) {
-    GraphProto &graph = *model.mutable_graph();
-    switch (below(16)) {
+    GraphProto &graph = anyGraph(model);
+    switch (below(20)) {
     case 0:
       return changeOpset(model);
     case 1:
@@ -35,6 +35,12 @@ public:
     case 6:
     case 7:
       return changeGraph(graph);
+    case 8:
+    case 9:
+      return retype(model);
+    case 10:
+    case 11:
+      return resize(model);
     default:
       return changeNode(graph);
     }
@@ -55,6 +61,73 @@ public:
 
 private:
   unsigned below(unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(random); }
+
+  /// The main graph, or a body in it.
+  GraphProto &anyGraph(ModelProto &model) {
+    GraphProto *graph = model.mutable_graph();
+    for (;;) {
+      std::vector<GraphProto *> bodies;
+      for (NodeProto &node : *graph->mutable_node())
+        for (AttributeProto &attribute : *node.mutable_attribute())
+          if (attribute.has_g())
+            bodies.push_back(attribute.mutable_g());
+      if (bodies.empty() || below(3) == 0)
+        return *graph;
+      graph = bodies[below(static_cast<unsigned>(bodies.size()))];
+    }
+  }
+
+  /// Calls `change` with each declared tensor type of a graph and its bodies.
+  template <typename Change> void forEachTensorType(GraphProto &graph, Change change) {
+    for (auto *list : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()})
+      for (ValueInfoProto &value : *list) {
+        TypeProto *type = value.mutable_type();
+        if (type->has_optional_type())
+          type = type->mutable_optional_type()->mutable_elem_type();
+        if (type->has_sequence_type())
+          type = type->mutable_sequence_type()->mutable_elem_type();
+        if (type->has_tensor_type())
+          change(*type->mutable_tensor_type());
+      }
+    for (NodeProto &node : *graph.mutable_node())
+      for (AttributeProto &attribute : *node.mutable_attribute())
+        if (attribute.has_g())
+          forEachTensorType(*attribute.mutable_g(), change);
+  }
+
+  /// All values of one type get another, which leaves most models whole: the ways that types take are far apart.
+  void retype(ModelProto &model) {
+    std::vector<int> types;
+    forEachTensorType(*model.mutable_graph(), [&](TypeProto::Tensor &tensor) { types.push_back(tensor.elem_type()); });
+    if (types.empty())
+      return;
+    int from = types[below(static_cast<unsigned>(types.size()))], to = 1 + int(below(26));
+    forEachTensorType(*model.mutable_graph(), [&](TypeProto::Tensor &tensor) {
+      if (tensor.elem_type() == from)
+        tensor.set_elem_type(to);
+    });
+    for (TensorProto &tensor : *model.mutable_graph()->mutable_initializer())
+      if (tensor.data_type() == from && tensor.has_raw_data())
+        tensor.set_data_type(to);
+  }
+
+  /// All sizes of one value get another, small enough to compile and on both sides of what a tile holds.
+  void resize(ModelProto &model) {
+    static const int64_t kSizes[] = {0, 1, 2, 3, 5, 7, 8, 16, 31, 64, 100, 127, 128, 129, 200, 255, 256, 257, 300, 512, 513, 1000};
+    std::vector<int64_t> sizes;
+    forEachTensorType(*model.mutable_graph(), [&](TypeProto::Tensor &tensor) {
+      for (const TensorShapeProto::Dimension &dim : tensor.shape().dim())
+        sizes.push_back(dim.dim_value());
+    });
+    if (sizes.empty())
+      return;
+    int64_t from = sizes[below(static_cast<unsigned>(sizes.size()))], to = kSizes[below(std::size(kSizes))];
+    forEachTensorType(*model.mutable_graph(), [&](TypeProto::Tensor &tensor) {
+      for (TensorShapeProto::Dimension &dim : *tensor.mutable_shape()->mutable_dim())
+        if (dim.dim_value() == from)
+          dim.set_dim_value(to);
+    });
+  }
 
   /// Numbers at which sizes, axes and counts change their meaning.
   int64_t number() {
@@ -81,9 +154,15 @@ private:
       names.push_back(tensor.name());
     return names[below(static_cast<unsigned>(names.size()))];
   }
-  std::string anyOperator() {
+  const trn::onnx::OpRecord &anyRecord() {
     auto all = trn::onnx::records();
-    return all[below(static_cast<unsigned>(all.size()))].name.str();
+    return all[below(static_cast<unsigned>(all.size()))];
+  }
+  std::string anyOperator() { return anyRecord().name.str(); }
+  void setAnyOperator(NodeProto &node) {
+    const trn::onnx::OpRecord &record = anyRecord();
+    node.set_op_type(record.name.str());
+    node.set_domain(record.domain.str());
   }
 
   void changeOpset(ModelProto &model) {
@@ -252,7 +331,11 @@ private:
       static const char *const kNames[] = {"axis",    "axes",  "perm",   "pads",     "strides", "kernel_shape", "group",
                                            "to",      "value", "shape",  "mode",     "keepdims", "dilations",   "body",
                                            "epsilon", "alpha", "auto_pad", "output_shape", "split", "ceil_mode", "blocksize"};
-      list->Add()->set_name(kNames[below(std::size(kNames))]);
+      const trn::onnx::OpRecord *record = trn::onnx::findRecord(node.domain(), node.op_type());
+      if (record && !record->attributes.empty() && below(4))
+        list->Add()->set_name(record->attributes[below(unsigned(record->attributes.size()))].name.str());
+      else
+        list->Add()->set_name(kNames[below(std::size(kNames))]);
     }
     const int index = int(below(unsigned(list->size())));
     if (below(8) == 0)
@@ -292,7 +375,7 @@ private:
   void changeNode(GraphProto &graph) {
     if (graph.node().empty() || below(12) == 0) {
       NodeProto &added = *graph.add_node();
-      added.set_op_type(anyOperator());
+      setAnyOperator(added);
       for (unsigned i = 0, count = below(4); i < count; ++i)
         added.add_input(anyName(graph));
       added.add_output("new" + std::to_string(random() % 9));
@@ -302,7 +385,7 @@ private:
     NodeProto &node = *graph.mutable_node(index);
     switch (below(12)) {
     case 0:
-      return node.set_op_type(anyOperator());
+      return setAnyOperator(node);
     case 1:
       if (node.input_size())
         node.set_input(int(below(unsigned(node.input_size()))), anyName(graph));
@@ -384,6 +467,42 @@ size_t store(const ModelProto &model, uint8_t *out, size_t maxSize) {
 }
 
 } // namespace
+
+/// Binds one tensor that is called `name`.
+static void bindTensor(const std::string &name, const TypeProto::Tensor &tensor, ImportOptions &options) {
+  constexpr int64_t kSize = 2;
+  std::vector<int64_t> shape;
+  bool whole = tensor.has_shape();
+  for (const TensorShapeProto::Dimension &dim : tensor.shape().dim()) {
+    if (!dim.dim_param().empty())
+      options.dims[dim.dim_param()] = kSize;
+    shape.push_back(dim.has_dim_value() ? dim.dim_value() : kSize);
+    whole &= dim.has_dim_value() || !dim.dim_param().empty();
+  }
+  if (!whole)
+    options.shapes[name] = tensor.has_shape() ? shape : std::vector<int64_t>{kSize, kSize};
+}
+
+ImportOptions bindSizes(const uint8_t *data, size_t size) {
+  constexpr int64_t kLength = 2;
+  ImportOptions options;
+  ModelProto model;
+  if (!model.ParseFromArray(data, int(size)))
+    return options;
+  for (const ValueInfoProto &input : model.graph().input()) {
+    const TypeProto *type = &input.type();
+    if (type->has_optional_type())
+      type = &type->optional_type().elem_type();
+    if (type->has_tensor_type())
+      bindTensor(input.name(), type->tensor_type(), options);
+    if (!type->has_sequence_type())
+      continue;
+    options.shapes[input.name()] = {kLength};
+    for (int64_t i = 0; i < kLength; ++i)
+      bindTensor(input.name() + "." + std::to_string(i), type->sequence_type().elem_type().tensor_type(), options);
+  }
+  return options;
+}
 
 size_t mutateModel(uint8_t *data, size_t size, size_t maxSize, unsigned seed) {
   ModelProto model;

@@ -5,10 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "compiler/Import/Import.h"
 #include <cstddef>
 #include <cstdint>
 
 namespace trn::fuzz {
+
+/// Small values for what a model leaves open: symbolic dimensions, whole shapes, lengths of sequences. So the passes
+/// behind the importer see models that a caller would have to bind.
+ImportOptions bindSizes(const uint8_t *data, size_t size);
 
 /// libFuzzer's custom mutator: changes the model in `data` (or its bytes, when they are no model) in place and returns
 /// the new size, at most `maxSize`.

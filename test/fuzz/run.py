@@ -19,35 +19,97 @@ import numpy as np
 import onnx
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/onnx"))
+import microsoft  # noqa: E402
+import own  # noqa: E402
+
 SUITE = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data"
 TARGETS = {"import-fuzz": "import", "compile-fuzz": "import", "executable-fuzz": "executable", "tensor-fuzz": "tensor",
            "ir-fuzz": "ir"}
 # LLVM's bump allocators poison what they have not handed out. Their code lies in our programs and, without
 # instrumentation, in the shared libraries: memory that those hand out would stay poisoned.
 ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "allow_user_poisoning=0"}
-# Operators of the suite that become executables: one of each kind of work that the device has.
+# Models that become executables and dumps: one of each kind of work that the device has. Those of the suite, and those of
+# test/onnx/own.py: doubles, which are library kernels, and loops that the device runs.
 COMPILED = ["test_matmul_2d", "test_conv_with_strides_padding", "test_softmax_axis_1", "test_gather_0", "test_relu",
-            "test_reduce_sum_keepdims_random", "test_add_bcast", "test_transpose_all_permutations_3", "test_maxpool_2d_same_upper",
-            "test_layer_normalization_2d_axis1", "test_concat_2d_axis_1", "test_where_example"]
+            "test_reduce_max_default_axes_keepdim_example", "test_add_bcast", "test_transpose_all_permutations_3", "test_maxpool_2d_same_upper",
+            "test_layer_normalization_2d_axis1", "test_concat_2d_axis_1", "test_where_example",
+            # Library kernels, counted results, sequences, loops.
+            "test_det_2d", "test_nonzero_example", "test_unique_sorted_with_axis", "test_nonmaxsuppression_two_classes",
+            "test_add_uint64", "test_sequence_map_add_1_sequence_1_tensor"]
+SHAPES = {"test_sequence_map_add_1_sequence_1_tensor": ["--shape=x0=2", "--shape=x0.0=3", "--shape=x0.1=3", "--shape=x1=3"]}
+OWN = ["argmax_double", "maxpool_double", "cast_double_bool", "loop_of_7_steps", "loop_while_of_4",
+       "scan_of_150_steps_backward", "lstm_of_150_steps"]
 
 
 def write(folder, name, data):
     (folder / name).write_bytes(data)
 
 
-def import_seeds(folder):
-    """The smallest model of each operator."""
-    best = {}
-    for path in sorted(SUITE.glob("*/*/model.onnx")):
-        data = path.read_bytes()
-        if len(data) > 16384:
+def nodes_of(graph):
+    """All nodes of a graph and its bodies."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield from nodes_of(attribute.g)
+
+
+def element_type(info):
+    kind = info.type
+    if kind.HasField("optional_type"):
+        kind = kind.optional_type.elem_type
+    if kind.HasField("sequence_type"):
+        kind = kind.sequence_type.elem_type
+    return kind.tensor_type.elem_type
+
+
+def bound(path):
+    """The model with the first test's values of integer vectors as constants: most of them are operands that decide shapes.
+    None when there are none."""
+    model = onnx.load(path)
+    constants = []
+    for i, info in enumerate(model.graph.input):
+        value = path.parent / f"test_data_set_0/input_{i}.pb"
+        if not info.type.HasField("tensor_type") or not value.exists() or element_type(info) != onnx.TensorProto.INT64:
             continue
-        nodes = onnx.load_from_string(data).graph.node
-        key = tuple(sorted({node.op_type for node in nodes}))[:3]
-        if key not in best or len(data) < len(best[key]):
-            best[key] = data
-    for key, data in best.items():
-        write(folder, "_".join(key) + ".onnx", data)
+        tensor = onnx.TensorProto.FromString(value.read_bytes())
+        if len(tensor.dims) <= 1:
+            tensor.name = info.name
+            constants.append((info, tensor))
+    for info, tensor in constants:
+        model.graph.input.remove(info)
+        model.graph.initializer.append(tensor)
+    return model.SerializeToString() if constants else None
+
+
+def import_seeds(folder):
+    """The smallest model of each operator with these attributes and inputs of these types: the standard's and our own."""
+    best = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        made = own.write(pathlib.Path(scratch))
+        for path in [*sorted(SUITE.glob("*/*/model.onnx")), *(at / "model.onnx" for at in made)]:
+            for data in (path.read_bytes(), bound(path)):
+                if data is None or len(data) > 16384:
+                    continue
+                graph = onnx.load_from_string(data).graph
+                nodes = {(node.op_type, *sorted(a.name for a in node.attribute)) for node in nodes_of(graph)}
+                key = (frozenset(nodes), frozenset(map(element_type, graph.input)), len(graph.initializer) > 0)
+                if key not in best or len(data) < len(best[key]):
+                    best[key] = data
+        for i, (name, operator, inputs, outputs, _, attributes) in enumerate(microsoft.CASES):
+            data = microsoft.model_of(operator, inputs, outputs, attributes)[0].SerializeToString()
+            if len(data) <= 16384:
+                best[name, operator, i] = data
+    for i, data in enumerate(best.values()):
+        write(folder, f"{i}.onnx", data)
+
+
+def compiled_models(folder):
+    """Names and paths of COMPILED and OWN."""
+    own.write(folder)
+    return [(name, SUITE / "node" / name / "model.onnx") for name in COMPILED] + \
+           [(name, folder / "own" / f"test_{name}" / "model.onnx") for name in OWN]
 
 
 def tensor_seeds(folder):
@@ -70,8 +132,9 @@ def executable_seeds(folder, trnc):
     """Executables without weights: those make a file of at least 2 MB, mostly padding."""
     for kernel in (ROOT / "examples" / "kernels").glob("*.mlir"):
         compile_to(trnc, kernel, folder / f"{kernel.stem}.trnx")
-    for name in COMPILED:
-        compile_to(trnc, SUITE / "node" / name / "model.onnx", folder / f"{name}.trnx")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, model in compiled_models(pathlib.Path(scratch)):
+            must_compile(trnc, model, folder / f"{name}.trnx", *SHAPES.get(name, []))
     for path in folder.glob("*.trnx"):
         if path.stat().st_size > 1 << 20:
             path.unlink()
@@ -80,9 +143,13 @@ def executable_seeds(folder, trnc):
 def ir_seeds(folder, trnc, translate):
     stages = [line.split('"')[1] for line in (ROOT / "compiler/Pipeline/Stages.def").read_text().splitlines()
               if line.startswith("TRN_STAGE(")]
-    for name in COMPILED[:6]:
-        for stage in stages[:-1]:
-            compile_to(trnc, SUITE / "node" / name / "model.onnx", folder / f"{name}-{stage}.mlir", "--stop-after", stage)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, model in compiled_models(pathlib.Path(scratch)):
+            for stage in stages[:-1]:
+                must_compile(trnc, model, folder / f"{name}-{stage}.mlir", "--stop-after", stage, *SHAPES.get(name, []))
+    for path in folder.glob("*.mlir"):
+        if path.stat().st_size > 16384:
+            path.unlink()
     for path in sorted((ROOT / "test").rglob("*.mlir")) + sorted((ROOT / "examples").rglob("*.mlir")):
         for index, part in enumerate(path.read_text().split("// -----")):
             lines = [line for line in part.splitlines() if line.strip() and not line.strip().startswith("//")]
@@ -97,6 +164,12 @@ def ir_seeds(folder, trnc, translate):
 def compile_to(trnc, source, target, *options):
     return subprocess.run([trnc, "compile", str(source), "-o", str(target), "--quiet", *options],
                           capture_output=True, check=False).returncode == 0
+
+
+def must_compile(trnc, source, target, *options):
+    """A seed that is missing is not noticed by anybody."""
+    if not compile_to(trnc, source, target, *options):
+        sys.exit(f"{source}: expected a model that compiles; take another one for the seeds")
 
 
 def make_seeds(kind, folder, tools):
