@@ -152,6 +152,27 @@ static size_t packedFloats(const View &view, const PanelKernel &kernel, bool isS
   return (view.elements + width - 1) / width * blockFloats(view, kernel, isStationary);
 }
 
+/// Copies `count` blocks of `width` floats that lie side by side to targets `stride` floats apart. Of the widths that
+/// kernels have a block is a few vector moves; a call for each costs as much as packing a row should.
+static void copyBlocks(const float *from, float *to, uint64_t stride, uint32_t width, uint64_t count) {
+  auto copy = [&](auto floats) {
+    for (uint64_t block = 0; block < count; ++block, from += floats(), to += stride)
+      std::memcpy(to, from, floats() * sizeof(float));
+  };
+  switch (width) {
+  case 6:
+    return copy(std::integral_constant<uint32_t, 6>());
+  case 12:
+    return copy(std::integral_constant<uint32_t, 12>());
+  case 16:
+    return copy(std::integral_constant<uint32_t, 16>());
+  case 32:
+    return copy(std::integral_constant<uint32_t, 32>());
+  default:
+    return copy([width] { return width; });
+  }
+}
+
 /// Packs row k of an operand: elements [i * width, (i + 1) * width) go to block i, row k; blocks lie `blockStride` floats
 /// apart. The last block is filled up with zeros.
 static void packRow(const Kernels &kernels, const View &view, uint32_t k, uint32_t width, uint64_t blockStride,
@@ -164,11 +185,12 @@ static void packRow(const Kernels &kernels, const View &view, uint32_t k, uint32
     uint64_t n = std::min(piece, view.elements - begin);
     const float *values = fetch(kernels, view, row, begin, n, buffer);
     float *target = packed + begin / width * blockStride + uint64_t(k) * width;
-    for (uint64_t done = 0; done < n; done += width, target += blockStride) {
-      uint64_t count = std::min<uint64_t>(width, n - done);
-      std::memcpy(target, values + done, count * sizeof(float));
-      if (count < width)
-        std::memset(target + count, 0, (width - count) * sizeof(float));
+    const uint64_t whole = n / width, rest = n % width;
+    copyBlocks(values, target, blockStride, width, whole);
+    if (rest) {
+      target += whole * blockStride;
+      std::memcpy(target, values + whole * width, rest * sizeof(float));
+      std::memset(target + rest, 0, (width - rest) * sizeof(float));
     }
   }
 }

@@ -1,6 +1,7 @@
 """Makes seeds for the fuzz targets and runs them: first the regressions (inputs that once failed), then libFuzzer.
 
-usage: run.py [--seconds N | --runs N] [--only TARGET...] [--build BUILD] [--tools TOOLS] [--jobs N]
+usage: run.py [--seconds N | --runs N] [--only TARGET...] [--build BUILD] [--tools TOOLS] [--timeout S]
+              [--jobs N]
 
 Seeds come from the ONNX suite of the pinned wheel (one model per operator), from NumPy, from what `trnc` makes of small
 models at every stage, and from the repository's own IR tests. What libFuzzer finds is left in BUILD/fuzz/found; put the
@@ -194,8 +195,8 @@ def run(target, kind, arguments):
     corpus.mkdir(parents=True, exist_ok=True)
     found.mkdir(parents=True, exist_ok=True)
     program = str(arguments.build / "test" / target)
-    # A single input may take this long, and hold this much, under the sanitizers.
-    limits = ["-timeout=20", "-rss_limit_mb=2560", f"-artifact_prefix={found}/{target}-"]
+    # A single input may hold this much under the sanitizers.
+    limits = [f"-timeout={arguments.timeout}", "-rss_limit_mb=2560", f"-artifact_prefix={found}/{target}-"]
     regressions = sorted(str(path) for path in (ROOT / "test" / "fuzz" / "regressions" / kind).glob("*")
                          if path.suffix != ".md")
     done = subprocess.run([program, *limits, *regressions], capture_output=True, text=True,
@@ -235,6 +236,7 @@ def main():
     parser.add_argument("--only", nargs="*", choices=sorted(TARGETS), help="default: what is built")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "asan")
     parser.add_argument("--tools", type=pathlib.Path, default=ROOT / "build" / "release" / "bin")
+    parser.add_argument("--timeout", type=int, default=20, help="most seconds for one input; more on a busy machine")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     wanted = arguments.only or [name for name in TARGETS if (arguments.build / "test" / name).exists()]
