@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "dialects/Trn/ISA/Accuracy.h"
+#include "dialects/Trn/ISA/Formula.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/Support/LLVM.h"
 
@@ -27,7 +29,8 @@ enum class AttributeKind : uint8_t { Int, Flag, Float, String, Ints, Floats, Str
 struct OperandRecord {
   llvm::StringLiteral name;
   Arity arity;
-  int from; ///< exists from this version on
+  int from;                  ///< exists from this version on
+  llvm::StringLiteral types; ///< of its elements, for people
 };
 
 struct ResultRecord {
@@ -70,7 +73,9 @@ struct OpRecord {
   bool operandSegments, resultSegments;
   bool makesCounts; ///< the run decides how much of a result is valid
   mlir::LogicalResult (*shape)(Inference &);
-  llvm::StringLiteral floatScalar, intScalar, uintScalar;
+  llvm::StringLiteral floatScalar, intScalar, uintScalar;              ///< keys of ScalarOps.td
+  Formula floatFormula, intFormula, uintFormula;      ///< of the operands and the float attributes
+  Accuracy accuracy; ///< of `floatFormula`
   llvm::StringLiteral counted; ///< how an operand is taken whose size the run decides; empty: not at all
   llvm::StringLiteral library; ///< the library kernel that computes it, for any type
   llvm::StringLiteral limits;

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Trn/TrnDialect.h"
+#include "dialects/Trn/Formula.h"
 #include "dialects/Trn/Registration.h"
 #include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -397,13 +398,4 @@ FailureOr<APAttr> trn::ir::flatPatternOf(MemRefType type, std::string &reason) {
   return APAttr::get(type.getContext(), 0, 1, offset, {1, elements}, 0, Type());
 }
 
-const isa::ScalarOpInfo *trn::ir::scalarOpInfo(Operation *op) {
-  std::string key = op->getName().getStringRef().str();
-  if (auto compare = dyn_cast<arith::CmpFOp>(op))
-    key += "." + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
-  else if (auto compare = dyn_cast<arith::CmpIOp>(op))
-    key += "." + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
-  else if (auto scalar = dyn_cast<ScalarOp>(op))
-    key += std::string(".") + isa::name(scalar.getFunc());
-  return isa::scalarOp(key);
-}
+const isa::ScalarOpInfo *trn::ir::scalarOpInfo(Operation *op) { return isa::scalarOp(scalarKey(op)); }

@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Trn/TrnOps.h"
+#include "dialects/Trn/Formula.h"
+#include "dialects/Trn/ISA/ScalarFunctions.h"
 #include "dialects/Trn/Registration.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace trn;
@@ -242,39 +243,6 @@ LogicalResult ScalarOp::verify() {
          << isa::name(getFunc()) << "'; use math." << isa::name(getFunc()) << " or an arith operation";
 }
 
-/// The function in double precision; none for those that are composed elsewhere. The formulas are those of
-/// ScalarOps.td.
-static std::optional<double> evaluate(isa::ActivationFunc func, double x) {
-  auto sigmoid = [](double v) { return 1.0 / (1.0 + std::exp(-v)); };
-  auto softplus = [](double v) { return std::max(v, 0.0) + std::log1p(std::exp(-std::abs(v))); };
-  switch (func) {
-  case isa::ActivationFunc::Sigmoid:
-    return sigmoid(x);
-  case isa::ActivationFunc::Silu:
-    return x * sigmoid(x);
-  case isa::ActivationFunc::Gelu:
-    return x / 2 * (1.0 + std::erf(x / std::sqrt(2.0)));
-  case isa::ActivationFunc::GeluTanh:
-    return x / 2 * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
-  case isa::ActivationFunc::GeluSigmoid:
-    return x * sigmoid(1.702 * x);
-  case isa::ActivationFunc::Mish:
-    return x * std::tanh(softplus(x));
-  case isa::ActivationFunc::Softplus:
-    return softplus(x);
-  case isa::ActivationFunc::Sign:
-    return std::isnan(x) ? x : static_cast<double>((x > 0) - (x < 0));
-  case isa::ActivationFunc::Square:
-    return x * x;
-  case isa::ActivationFunc::Relu:
-    return std::isnan(x) ? x : std::max(x, 0.0);
-  case isa::ActivationFunc::Reciprocal:
-    return 1.0 / x;
-  default:
-    return std::nullopt;
-  }
-}
-
 OpFoldResult ScalarOp::fold(FoldAdaptor adaptor) {
   auto constant = dyn_cast_or_null<FloatAttr>(adaptor.getOperand());
   if (!constant)
@@ -282,7 +250,7 @@ OpFoldResult ScalarOp::fold(FoldAdaptor adaptor) {
   APFloat input = constant.getValue();
   bool lossy = false;
   input.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
-  std::optional<double> value = evaluate(getFunc(), input.convertToDouble());
+  std::optional<double> value = isa::evaluateReal(scalarKey(*this), input.convertToDouble());
   if (!value)
     return {};
   APFloat result(*value);

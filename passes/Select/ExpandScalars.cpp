@@ -1,8 +1,11 @@
 //===- ExpandScalars.cpp - scalar operations that no instruction computes -----===//
-// Owns the compositions: a scalar operation without a row in the table isa::scalarOp, or whose row is right on a part of
-// its domain only, becomes operations that have rows, on all inputs. Floats are computed in fp32 whatever their type;
-// integers exactly. Refuses nothing: what has neither row nor composition is refused where bodies are covered.
+// Writes the compositions of dialects/Trn/ISA/Compositions.td into bodies: a scalar operation without a row in the table
+// isa::scalarOp, or whose row is right on a part of its domain only, becomes operations that have rows, on all inputs.
+// Floats are computed in fp32 whatever their type; integers exactly, by the functions of this file that records name.
+// Refuses nothing: what has neither row nor composition is refused where bodies are covered.
 #include "passes/Select/Passes.h"
+#include "dialects/Trn/Formula.h"
+#include "dialects/Trn/ISA/Compositions.h"
 #include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +14,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -20,224 +23,19 @@ namespace trn {
 #include "passes/Select/Passes.h.inc"
 
 namespace {
-using P = arith::CmpFPredicate;
 using I = arith::CmpIPredicate;
 
-constexpr double kPi = 3.14159265358979323846, kLn2 = 0.69314718055994530942;
-
-/// Short names for the operations of a body. Floats are f32.
+/// Short names for the operations of integer arithmetic. Floats are f32.
 struct Body : ImplicitLocOpBuilder {
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
 
-  Value number(double value) {
-    return arith::ConstantOp::create(*this, getF32FloatAttr(static_cast<float>(value)));
-  }
   Value integer(Type type, int64_t value) { return arith::ConstantOp::create(*this, getIntegerAttr(type, value)); }
-  Value add(Value x, Value y) { return arith::AddFOp::create(*this, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(*this, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(*this, x, y); }
+  Value mul(Value x, double y) {
+    return arith::MulFOp::create(*this, x, arith::ConstantOp::create(*this, getF32FloatAttr(static_cast<float>(y))));
+  }
   Value div(Value x, Value y) { return arith::DivFOp::create(*this, x, y); }
-  Value add(Value x, double y) { return add(x, number(y)); }
-  Value mul(Value x, double y) { return mul(x, number(y)); }
-  Value abs(Value x) { return math::AbsFOp::create(*this, x); }
-  Value exp(Value x) { return math::ExpOp::create(*this, x); }
-  Value sqrt(Value x) { return math::SqrtOp::create(*this, x); }
-  Value sign(Value x) { return function(isa::ActivationFunc::Sign, x); }
-  Value function(isa::ActivationFunc which, Value x) {
-    return ir::ScalarOp::create(*this, x.getType(), ir::ActivationFuncAttr::get(getContext(), which), x);
-  }
-  Value compare(P predicate, Value x, Value y) { return arith::CmpFOp::create(*this, predicate, x, y); }
-  Value above(Value x, double bound) { return compare(P::OGT, x, number(bound)); }
-  Value below(Value x, double bound) { return compare(P::OLT, x, number(bound)); }
   Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(*this, condition, x, y); }
-  Value negated(Value condition) { return arith::XOrIOp::create(*this, condition, integer(getI1Type(), 1)); }
-  Value either(Value x, Value y) { return arith::OrIOp::create(*this, x, y); }
 };
-
-//===----------------------------------------------------------------------===//
-// Functions of one float
-//===----------------------------------------------------------------------===//
-
-/// The table covers [-pi, pi] (SH32) and does not reduce: x - k 2 pi + shift, k the nearest integer. 2 pi in three parts of
-/// few bits, so that its products with k are exact up to |k| = 2^13.
-Value expandSine(Body &b, Value x, double shift) {
-  constexpr double kHigh = 6.28125, kMiddle = 1.93500518798828125e-3, kLow = 3.0199157827e-7;
-  constexpr double kShiftHigh = 1.57079637050628662109375, kShiftLow = -4.37113900018624283e-8;
-  Value turns = b.mul(x, 0.5 / kPi);
-  if (shift != 0)
-    turns = b.add(turns, 0.25);
-  Value whole = arith::FPToSIOp::create(b, b.getI32Type(), math::RoundEvenOp::create(b, turns));
-  Value k = arith::SIToFPOp::create(b, b.getF32Type(), whole);
-  Value reduced = b.sub(b.sub(x, b.mul(k, kHigh)), b.mul(k, kMiddle));
-  reduced = b.sub(reduced, b.mul(k, kLow));
-  if (shift != 0)
-    reduced = b.add(b.add(reduced, kShiftHigh), kShiftLow);
-  // Rounding may leave the range by a few units in the last place.
-  reduced = arith::MinimumFOp::create(b, reduced, b.number(3.1415925));
-  reduced = arith::MaximumFOp::create(b, reduced, b.number(-3.1415925));
-  return b.function(isa::ActivationFunc::Sin, reduced);
-}
-
-/// The table covers [-pi/2, pi/2] (SH32): atan(x) = pi/2 - atan(1/x) for x > 1, and it is odd.
-Value expandArctan(Body &b, Value x) {
-  Value magnitude = b.abs(x), isLarge = b.above(magnitude, 1);
-  Value folded = b.select(isLarge, b.div(b.number(1), magnitude), magnitude);
-  Value angle = b.function(isa::ActivationFunc::Arctan, folded);
-  return b.mul(b.select(isLarge, b.sub(b.number(kPi / 2), angle), angle), b.sign(x));
-}
-
-/// asin(x) = atan(x / sqrt((1 - x) (1 + x)))
-Value expandArcsine(Body &b, Value x) {
-  Value square = b.mul(b.sub(b.number(1), x), b.add(x, 1));
-  return expandArctan(b, b.div(x, b.sqrt(square)));
-}
-
-/// acos(x) = 2 atan(sqrt((1 - x) / (1 + x))), which keeps its digits near 1. The argument is not negative, or NaN.
-Value expandArccosine(Body &b, Value x) {
-  return b.mul(expandArctan(b, b.sqrt(b.div(b.sub(b.number(1), x), b.add(x, 1)))), 2);
-}
-
-/// The table covers [2^-64, 2^64] (SH32); powers of two are taken out beyond.
-Value expandLog(Body &b, Value x) {
-  constexpr double kUp = 86, kDown = 64;
-  Value isSmall = b.below(x, 0x1p-64), isLarge = b.above(x, 0x1p64), one = b.number(1), zero = b.number(0);
-  Value scale = b.select(isSmall, b.number(0x1p86), b.select(isLarge, b.number(0x1p-64), one));
-  Value rest = b.select(isSmall, b.number(-kUp * kLn2), b.select(isLarge, b.number(kDown * kLn2), zero));
-  return b.add(math::LogOp::create(b, b.mul(x, scale)), rest);
-}
-
-/// log(1 + y), y >= 0: the digits of y that the sum loses come back as the quotient.
-Value logOnePlus(Body &b, Value y) {
-  Value sum = b.add(y, 1), kept = b.add(sum, -1);
-  Value log = expandLog(b, sum);
-  // From 2^24 on nothing that counts is lost, and infinity stays.
-  Value precise = b.select(b.above(y, 0x1p24), log, b.mul(log, b.div(y, kept)));
-  return b.select(b.compare(P::OEQ, kept, b.number(0)), y, precise);
-}
-
-/// sign(x) log(1 + y), y = |x| + x^2 / (1 + sqrt(x^2 + 1))
-Value expandAreaSine(Body &b, Value x) {
-  Value magnitude = b.abs(x), isLarge = b.above(magnitude, 0x1p28);
-  Value small = arith::MinimumFOp::create(b, magnitude, b.number(0x1p28)), square = b.mul(small, small);
-  Value y = b.add(small, b.div(square, b.add(b.sqrt(b.add(square, 1)), 1)));
-  Value far = b.add(expandLog(b, magnitude), kLn2);
-  return b.mul(b.select(isLarge, far, logOnePlus(b, y)), b.sign(x));
-}
-
-/// log(1 + y), y = t + sqrt(t (t + 2)), t = x - 1
-Value expandAreaCosine(Body &b, Value x) {
-  Value isLarge = b.above(x, 0x1p28);
-  Value t = b.add(Value(arith::MinimumFOp::create(b, x, b.number(0x1p28))), -1);
-  Value y = b.add(t, b.sqrt(b.mul(t, b.add(t, 2))));
-  return b.select(isLarge, b.add(expandLog(b, x), kLn2), logOnePlus(b, y));
-}
-
-/// sign(x) log(1 + 2 |x| / (1 - |x|)) / 2
-Value expandAreaTangent(Body &b, Value x) {
-  Value magnitude = b.abs(x);
-  Value y = b.div(b.mul(magnitude, 2), b.sub(b.number(1), magnitude));
-  // Below -1 the quotient is negative: log1p of -2 is NaN, as it should be.
-  return b.mul(b.mul(logOnePlus(b, y), 0.5), b.sign(x));
-}
-
-/// sign(x) (e^|x| - e^-|x|) / 2. The difference loses the digits of a small x, where a polynomial has them all; e^|x| / 2 is
-/// e^(|x| / 2) squared and halved between, which neither overflows early nor rounds the exponent.
-Value expandHyperbolicSine(Body &b, Value x) {
-  Value magnitude = b.abs(x), square = b.mul(x, x), series = b.number(1.0 / 362880);
-  for (double coefficient : {1.0 / 5040, 1.0 / 120, 1.0 / 6, 1.0})
-    series = b.add(b.mul(series, square), coefficient);
-  Value root = b.exp(b.mul(magnitude, 0.5)), half = b.mul(b.mul(root, 0.5), root);
-  Value far = b.mul(b.sub(half, b.div(b.number(0.25), half)), b.sign(x));
-  return b.select(b.above(magnitude, 1), far, b.mul(series, x));
-}
-
-/// (e^|x| + e^-|x|) / 2, halved before it can overflow.
-Value expandCosine(Body &b, Value x) {
-  Value half = b.exp(b.add(b.abs(x), -kLn2));
-  return b.add(half, b.div(b.number(0.25), half));
-}
-
-/// log(1 + x) and e^x - 1 keep the digits of a small x.
-Value expandLogOnePlus(Body &b, Value x) {
-  Value sum = b.add(x, 1), kept = b.add(sum, -1), log = expandLog(b, sum);
-  Value precise = b.select(b.above(x, 0x1p24), log, b.mul(log, b.div(x, kept)));
-  return b.select(b.compare(P::OEQ, kept, b.number(0)), x, precise);
-}
-
-/// A sum with a positive constant is never a tiny positive number: its digits end at those of the constant.
-bool isFarFromZero(Value x) {
-  auto sum = x.getDefiningOp<arith::AddFOp>();
-  auto constant = sum ? sum.getRhs().getDefiningOp<arith::ConstantOp>() : arith::ConstantOp();
-  auto value = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
-  return value && value.getValueAsDouble() >= 0x1p-60;
-}
-
-/// The tables cover [2^-116, 2^118] and [2^-87, 2^97] (SH32); 4^n is taken out beyond.
-Value expandRoot(Body &b, Value x, bool inverse) {
-  double low = inverse ? 0x1p-87 : 0x1p-116, high = inverse ? 0x1p97 : 0x1p118;
-  Value isSmall = b.below(x, low), isLarge = b.above(x, high), one = b.number(1);
-  Value scale = b.select(isSmall, b.number(0x1p64), b.select(isLarge, b.number(0x1p-64), one));
-  double up = inverse ? 0x1p32 : 0x1p-32;
-  Value back = b.select(isSmall, b.number(up), b.select(isLarge, b.number(1 / up), one));
-  Value scaled = b.mul(x, scale);
-  Value root = inverse ? math::RsqrtOp::create(b, scaled).getResult() : b.sqrt(scaled);
-  return b.mul(root, back);
-}
-
-/// The composition of a function of one float in f32; null when the operation is fine as it is.
-Value expandUnary(Body &b, Operation *op, Value x) {
-  return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::SinOp) { return expandSine(b, x, 0); })
-      .Case([&](math::CosOp) { return expandSine(b, x, kPi / 2); })
-      .Case([&](math::TanOp) { return b.div(expandSine(b, x, 0), expandSine(b, x, kPi / 2)); })
-      .Case([&](math::AtanOp) { return expandArctan(b, x); })
-      .Case([&](math::AsinOp) { return expandArcsine(b, x); })
-      .Case([&](math::AcosOp) { return expandArccosine(b, x); })
-      .Case([&](math::AsinhOp) { return expandAreaSine(b, x); })
-      .Case([&](math::AcoshOp) { return expandAreaCosine(b, x); })
-      .Case([&](math::AtanhOp) { return expandAreaTangent(b, x); })
-      .Case([&](math::SinhOp) { return expandHyperbolicSine(b, x); })
-      .Case([&](math::CoshOp) { return expandCosine(b, x); })
-      .Case([&](math::Log1pOp) { return expandLogOnePlus(b, x); })
-      .Case([&](math::LogOp) { return expandLog(b, x); })
-      .Case([&](math::SqrtOp) { return expandRoot(b, x, false); })
-      .Case([&](math::RsqrtOp) { return expandRoot(b, x, true); })
-      .Default([](Operation *) { return Value(); });
-}
-
-//===----------------------------------------------------------------------===//
-// Comparisons
-//===----------------------------------------------------------------------===//
-
-/// The ALU compares false with NaN, except is_ne (SH32): other unordered predicates are negations of ordered ones.
-Value expandCompare(Body &b, arith::CmpFOp op) {
-  Value x = op.getLhs(), y = op.getRhs();
-  auto isNumber = [&](Value value) { return b.compare(P::OEQ, value, value); };
-  auto differ = [&] { return b.either(b.compare(P::OLT, x, y), b.compare(P::OGT, x, y)); };
-  switch (op.getPredicate()) {
-  case P::ULT:
-    return b.negated(b.compare(P::OGE, x, y));
-  case P::ULE:
-    return b.negated(b.compare(P::OGT, x, y));
-  case P::UGT:
-    return b.negated(b.compare(P::OLE, x, y));
-  case P::UGE:
-    return b.negated(b.compare(P::OLT, x, y));
-  case P::UEQ:
-    return b.negated(differ());
-  case P::ONE:
-    return differ();
-  case P::ORD:
-    return arith::AndIOp::create(b, isNumber(x), isNumber(y));
-  case P::UNO:
-    return x == y ? b.compare(P::UNE, x, x) : b.either(b.compare(P::UNE, x, x), b.compare(P::UNE, y, y));
-  case P::AlwaysFalse:
-  case P::AlwaysTrue:
-    return b.integer(b.getI1Type(), op.getPredicate() == P::AlwaysTrue);
-  default:
-    return Value();
-  }
-}
 
 //===----------------------------------------------------------------------===//
 // Division of integers
@@ -282,15 +80,21 @@ std::pair<Value, Value> divide(Body &b, Value x, Value y, bool isUnsigned) {
   return {plus(plus(first, second), more), minus(last, times(more, y))};
 }
 
+Value expandDivision(Body &b, Operation *op) {
+  if (!op->getOperand(0).getType().isInteger())
+    return Value();
+  auto [quotient, remainder] =
+      divide(b, op->getOperand(0), op->getOperand(1), llvm::isa<arith::DivUIOp, arith::RemUIOp>(op));
+  return llvm::isa<arith::DivSIOp, arith::DivUIOp>(op) ? quotient : remainder;
+}
+
 //===----------------------------------------------------------------------===//
 // Integers of fewer than 32 bits
 //===----------------------------------------------------------------------===//
 
 /// Integers wrap around, but an engine that writes a narrow one saturates (device guide 4.2): sums, differences, products
-/// and magnitudes are computed in 32 bits, and their low bits are the result. Null for other operations.
+/// and magnitudes are computed in 32 bits, and their low bits are the result. Null for wider ones.
 Value expandNarrow(Body &b, Operation *op) {
-  if (!llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, math::AbsIOp>(op))
-    return Value();
   auto type = dyn_cast<IntegerType>(op->getResult(0).getType());
   if (!type || type.getWidth() == 1 || type.getWidth() >= 32)
     return Value();
@@ -313,34 +117,62 @@ Value expandNarrow(Body &b, Operation *op) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// A sum with a positive constant is never a tiny positive number: its digits end at those of the constant.
+bool isAtLeast(Value x, double bound) {
+  auto sum = x.getDefiningOp<arith::AddFOp>();
+  auto constant = sum ? sum.getRhs().getDefiningOp<arith::ConstantOp>() : arith::ConstantOp();
+  auto value = constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+  return value && value.getValueAsDouble() >= bound;
+}
+
+/// The composition of an operation with these operands; null when it has none, or they do not need it.
+const isa::Composition *compositionOf(StringRef key, ValueRange operands) {
+  const isa::Composition *composition = isa::composition({key.data(), key.size()});
+  return composition && !isAtLeast(operands[0], composition->rowFrom) ? composition : nullptr;
+}
+
+Value write(Body &b, const isa::Composition &composition, ValueRange operands) {
+  auto operation = [&](StringRef key, ValueRange arguments) -> Value {
+    const isa::Composition *inner = key == composition.key ? nullptr : compositionOf(key, arguments);
+    return inner ? write(b, *inner, arguments) : Value();
+  };
+  return ir::buildFormula(b, composition.formula, operands, {nullptr, operation});
+}
+
+/// The record's composition, computed in fp32.
+Value expandFloat(Body &b, Operation *op, const isa::Composition &composition) {
+  Type type = op->getOperand(0).getType();
+  if (llvm::any_of(op->getOperandTypes(), [&](Type other) { return other != type; }) || type.getIntOrFloatBitWidth() > 32)
+    return Value();
+  // Comparisons are exact in every type.
+  if (type.isF32() || llvm::isa<arith::CmpFOp>(op))
+    return write(b, composition, op->getOperands());
+  SmallVector<Value> wide;
+  for (Value operand : op->getOperands())
+    wide.push_back(arith::ExtFOp::create(b, b.getF32Type(), operand));
+  return arith::TruncFOp::create(b, type, write(b, composition, wide));
+}
+
+using ExpandFunction = Value (*)(Body &, Operation *);
+ExpandFunction expandFunction(StringRef key) {
+  return llvm::StringSwitch<ExpandFunction>(key)
+#define COMPOSED_IN_CODE(key, function) .Case(key, function)
+#include "dialects/Trn/ISA/CompositionsInCode.inc"
+#undef COMPOSED_IN_CODE
+      .Default(nullptr);
+}
+
 Value expand(Operation *op) {
+  // `x uno x` asks for NaN: one instruction.
+  if (auto compare = dyn_cast<arith::CmpFOp>(op); compare && compare.getLhs() == compare.getRhs() &&
+                                                  compare.getPredicate() == arith::CmpFPredicate::UNO)
+    return Value();
+  std::string key = ir::scalarKey(op);
   Body b(op->getLoc(), op);
-  if (auto compare = dyn_cast<arith::CmpFOp>(op))
-    return expandCompare(b, compare);
-  if (llvm::isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op)) {
-    if (!op->getOperand(0).getType().isInteger())
-      return Value();
-    bool isUnsigned = llvm::isa<arith::DivUIOp, arith::RemUIOp>(op);
-    auto [quotient, remainder] = divide(b, op->getOperand(0), op->getOperand(1), isUnsigned);
-    return llvm::isa<arith::DivSIOp, arith::DivUIOp>(op) ? quotient : remainder;
-  }
-  if (Value narrow = expandNarrow(b, op))
-    return narrow;
-  if (op->getNumOperands() != 1 || op->getNumResults() != 1)
-    return Value();
-  auto type = dyn_cast<FloatType>(op->getResult(0).getType());
-  if (!type || type != op->getOperand(0).getType() || type.getWidth() > 32)
-    return Value();
-  Value x = op->getOperand(0);
-  if (llvm::isa<math::SqrtOp, math::RsqrtOp>(op) && isFarFromZero(x))
-    return Value();
-  if (type.isF32())
-    return expandUnary(b, op, x);
-  Value wide = arith::ExtFOp::create(b, b.getF32Type(), x), result = expandUnary(b, op, wide);
-  if (result)
-    return arith::TruncFOp::create(b, type, result);
-  wide.getDefiningOp()->erase();
-  return Value();
+  if (ExpandFunction function = expandFunction(key))
+    return function(b, op);
+  const isa::Composition *composition = op->getNumOperands() ? compositionOf(key, op->getOperands()) : nullptr;
+  return composition ? expandFloat(b, op, *composition) : Value();
 }
 
 /// Whether two or more of the tensors that `value` is computed from have an element for each of the result; the others are

@@ -1,5 +1,6 @@
 //===- ScalarFunctions.cpp - block kernels of the scalar operations -------===//
 #include "runtime/emulator/ScalarFunctions.h"
+#include "dialects/Trn/ISA/ScalarFormulas.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,7 +9,8 @@
 namespace trn::rt {
 
 namespace {
-template <typename T> T softplus(T x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
+using isa::softplus;
+using isa::vanishing;
 
 int64_t floorDivide(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
 

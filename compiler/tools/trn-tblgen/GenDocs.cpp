@@ -10,7 +10,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <map>
 
 using namespace llvm;
 using namespace trn::tblgen;
@@ -189,15 +188,19 @@ static void emitEnumTables(raw_ostream &os, const RecordKeeper &records) {
        << func->getValueAsString("high") << " | " << cell(func->getValueAsString("doc")) << " |\n";
 }
 
+static std::string accuracyText(const Record &accuracy) {
+  StringRef ulps = accuracy.getValueAsString("ulps"), scale = accuracy.getValueAsString("scale");
+  if (StringRef text = accuracy.getValueAsString("text"); !text.empty())
+    return text.str();
+  return ulps == "0" ? "exact" : ulps.str() + " ulp" + (scale == "0" ? "" : ", of at least " + scale.str());
+}
+
 static void emitScalarOps(raw_ostream &os, const RecordKeeper &records) {
   os << "\n## Scalar operations\n\nWhat computes a scalar operation of the compiler's IR elementwise. An operation "
-        "without a row is composed or refused.\n\n| operation | operator | activation | accuracy "
+        "without a row is composed (below) or refused.\n\n| operation | operator | activation | accuracy "
         "|\n|---|---|---|---|\n";
-  std::map<std::string, const Record *> rows;
-  for (const Record *row : records.getAllDerivedDefinitions("ScalarOp"))
-    rows[row->getValueAsString("key").str()] = row;
-  for (auto &[key, row] : rows) {
-    os << "| `" << key << "` | ";
+  for (const Record *row : recordsByKey(records, "ScalarOp")) {
+    os << "| `" << row->getValueAsString("key") << "` | ";
     for (const Record *alu : row->getValueAsListOfDefs("alu")) {
       StringRef op = alu->getValueAsDef("op")->getValueAsString("str"), immediate = alu->getValueAsString("immediate");
       os << "`" << op << "`";
@@ -207,8 +210,22 @@ static void emitScalarOps(raw_ostream &os, const RecordKeeper &records) {
     os << " | ";
     for (const Record *func : row->getValueAsListOfDefs("activation"))
       os << "`" << func->getValueAsString("str") << "`";
-    os << " | " << row->getValueAsString("accuracy") << " |\n";
+    os << " | " << accuracyText(*row->getValueAsDef("accuracy")) << " |\n";
   }
+}
+
+static void emitCompositions(raw_ostream &os, const RecordKeeper &records) {
+  os << "\n## Composed scalar operations\n\nWhat is computed by other scalar operations, because it has no row above or "
+        "its row is right on a part of its domain only. Accuracies are tested on the instructions, over the whole "
+        "domain.\n\n| operation | is | accuracy |\n|---|---|---|\n";
+  for (const Record *row : recordsByKey(records, "Composition")) {
+    StringRef low = row->getValueAsString("low"), high = row->getValueAsString("high");
+    os << "| `" << row->getValueAsString("key") << "` | " << cell(row->getValueAsString("doc")) << " | "
+       << accuracyText(*row->getValueAsDef("accuracy"))
+       << (low == "-inf" && high == "inf" ? "" : ", from " + low.str() + " to " + high.str()) << " |\n";
+  }
+  for (const Record *row : recordsByKey(records, "ComposedInCode"))
+    os << "| `" << row->getValueAsString("key") << "` | " << cell(row->getValueAsString("doc")) << " | exact |\n";
 }
 
 static bool emitDocs(const RecordKeeper &records, raw_ostream &os) {
@@ -217,6 +234,7 @@ static bool emitDocs(const RecordKeeper &records, raw_ostream &os) {
     emitInstruction(os, inst);
   emitEnumTables(os, records);
   emitScalarOps(os, records);
+  emitCompositions(os, records);
   return false;
 }
 

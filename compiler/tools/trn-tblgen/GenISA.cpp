@@ -5,6 +5,7 @@
 // are ordinary code over the field visitors and are not generated.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/tools/trn-tblgen/Formulas.h"
 #include "compiler/tools/trn-tblgen/Records.h"
 #include "mlir/TableGen/GenInfo.h"
 #include "llvm/ADT/STLExtras.h"
@@ -152,12 +153,8 @@ static void emitActivationInfos(raw_ostream &os, ArrayRef<const Record *> funcs)
 }
 
 static void emitScalarOps(raw_ostream &os, const RecordKeeper &records) {
-  ArrayRef<const Record *> all = records.getAllDerivedDefinitions("ScalarOp");
-  std::vector<const Record *> rows(all.begin(), all.end());
-  llvm::sort(rows,
-             [](const Record *a, const Record *b) { return a->getValueAsString("key") < b->getValueAsString("key"); });
   os << "static const ScalarOpInfo kScalarOps[] = {\n";
-  for (const Record *row : rows) {
+  for (const Record *row : recordsByKey(records, "ScalarOp")) {
     os << "  {" << quoted(row->getValueAsString("key")) << ", " << row->getValueAsInt("arity") << ", ";
     std::string immediate = "std::nullopt", reverse = "false";
     std::vector<const Record *> alu = row->getValueAsListOfDefs("alu");
@@ -175,7 +172,7 @@ static void emitScalarOps(raw_ostream &os, const RecordKeeper &records) {
       os << "std::nullopt, ";
     else
       os << "ActivationFunc::" << activation[0]->getValueAsString("symbol") << ", ";
-    os << quoted(row->getValueAsString("accuracy")) << "},\n";
+    os << accuracyLiteral(*row->getValueAsDef("accuracy")) << "},\n";
   }
   os << "};\n\n";
 }

@@ -165,6 +165,14 @@ std::vector<InstRecord> instructions(const RecordKeeper &records) {
   return result;
 }
 
+std::vector<const Record *> recordsByKey(const RecordKeeper &records, StringRef className) {
+  ArrayRef<const Record *> all = records.getAllDerivedDefinitions(className);
+  std::vector<const Record *> result(all.begin(), all.end());
+  llvm::sort(result,
+             [](const Record *a, const Record *b) { return a->getValueAsString("key") < b->getValueAsString("key"); });
+  return result;
+}
+
 static const Record *ownFact(const Record *device, const Record *field) {
   const Record *found = nullptr;
   for (const Record *fact : device->getValueAsListOfDefs("facts")) {

@@ -67,6 +67,9 @@ struct InstRecord {
 /// twice or below 20, missing texts.
 std::vector<InstRecord> instructions(const llvm::RecordKeeper &records);
 
+/// All records of a class that have a field `key`, by their keys.
+std::vector<const llvm::Record *> recordsByKey(const llvm::RecordKeeper &records, llvm::StringRef className);
+
 /// The fields of DeviceInfo in the order of their definition.
 std::vector<const llvm::Record *> deviceFields(const llvm::RecordKeeper &records);
 /// The fact about `field`, from the device or its nearest base; null when nobody states it.

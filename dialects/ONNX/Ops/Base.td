@@ -16,6 +16,8 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/Trn/ISA/Accuracy.td"
+include "dialects/Trn/ISA/Formula.td"
 
 def ONNX_Dialect : Dialect {
   let name = "onnx";
@@ -53,7 +55,9 @@ def ONNX_Dialect : Dialect {
 // Types
 //===----------------------------------------------------------------------===//
 
-def ONNX_Tensor : TensorOf<[AnyType]>;
+/// What users read of an operand's element types.
+class ONNX_TensorOf<string types_, list<Type> allowed> : TensorOf<allowed> { string types = types_; }
+def ONNX_Tensor : ONNX_TensorOf<"any", [AnyType]>;
 /// A list of tensors of one element type, which exists while compiling only.
 def ONNX_Sequence : TypeDef<ONNX_Dialect, "Sequence"> {
   let mnemonic = "seq";
@@ -62,14 +66,14 @@ def ONNX_Sequence : TypeDef<ONNX_Dialect, "Sequence"> {
   let assemblyFormat = "`<` $element `>`";
 }
 def ONNX_Float : AnyTypeOf<[F16, BF16, F32, F64]>;
-def ONNX_FloatTensor : TensorOf<[ONNX_Float]>;
+def ONNX_FloatTensor : ONNX_TensorOf<"float", [ONNX_Float]>;
 /// Signed integers are signless in MLIR, unsigned ones are `ui8` … `ui64`.
 def ONNX_Int : AnyTypeOf<[I8, I16, I32, I64, UI<8>, UI<16>, UI<32>, UI<64>]>;
-def ONNX_IntTensor : TensorOf<[ONNX_Int]>;
-def ONNX_NumTensor : TensorOf<[ONNX_Float, ONNX_Int]>;
-def ONNX_BoolTensor : TensorOf<[I1]>;
-def ONNX_IndexTensor : TensorOf<[I32, I64]>;
-def ONNX_I64Tensor : TensorOf<[I64]>;
+def ONNX_IntTensor : ONNX_TensorOf<"int", [ONNX_Int]>;
+def ONNX_NumTensor : ONNX_TensorOf<"float int", [ONNX_Float, ONNX_Int]>;
+def ONNX_BoolTensor : ONNX_TensorOf<"bool", [I1]>;
+def ONNX_IndexTensor : ONNX_TensorOf<"int32 int64", [I32, I64]>;
+def ONNX_I64Tensor : ONNX_TensorOf<"int64", [I64]>;
 
 /// Checks declared result types against the record's shape rule.
 def ONNX_InferredTypes : NativeOpTrait<"InferredTypes"> { let cppNamespace = "::trn::onnx"; }
@@ -123,11 +127,17 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   list<Upgrade> upgrades = [];
   /// Operands whose values decide the result's shape, or how much is unrolled, without becoming attributes.
   list<string> shapeOperands = [];
-  /// The scalar operation of an elementwise operator, by element type: `<operation>[ <enum case>]`, for example
-  /// `math.exp`, `arith.cmpf oeq`, `trn.scalar sigmoid`. Empty: not a single operation (or not elementwise).
+  /// The scalar operation of an elementwise operator, by element type, by its key in ScalarOps.td: `math.exp`,
+  /// `arith.cmpf.oeq`, `trn.scalar.sigmoid`. Empty: not a single operation (or not elementwise).
   string floatScalar = "";
   string intScalar = "";
   string uintScalar = intScalar;
+  /// The same for what takes several scalar operations: a formula (Formula.td) of the operands and the float attributes.
+  dag floatFormula = ?;
+  dag intFormula = ?;
+  dag uintFormula = ?; // unset: that of signed integers
+  /// How exact `floatFormula` is on the instructions, with the attributes' defaults.
+  Accuracy accuracy = Accuracy<"2">;
   /// Whether the run decides how many elements of its results are valid: they have their largest size, and a count, which
   /// is the result `count` unless the operator is decomposed into another one that has it.
   bit makesCounts = 0;

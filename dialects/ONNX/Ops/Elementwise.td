@@ -33,13 +33,15 @@ class ONNX_Variadic<string onnxName, list<int> since, string floatOp = "", strin
 
 // Unary, one scalar operation each.
 def ONNX_AbsOp : ONNX_Unary<"Abs", [1, 6, 13], "math.absf", "math.absi", "", ONNX_NumTensor>;
-def ONNX_NegOp : ONNX_Unary<"Neg", [1, 6, 13], "arith.negf", "", "", ONNX_NumTensor>;
+def ONNX_NegOp : ONNX_Unary<"Neg", [1, 6, 13], "arith.negf", "", "", ONNX_NumTensor> {
+  let intFormula = (subInt 0, $x);
+}
 def ONNX_ExpOp : ONNX_Unary<"Exp", [1, 6, 13], "math.exp">;
 def ONNX_LogOp : ONNX_Unary<"Log", [1, 6, 13], "math.log">;
 def ONNX_SqrtOp : ONNX_Unary<"Sqrt", [1, 6, 13], "math.sqrt">;
-def ONNX_ReciprocalOp : ONNX_Unary<"Reciprocal", [1, 6, 13]>;
+def ONNX_ReciprocalOp : ONNX_Unary<"Reciprocal", [1, 6, 13]> { let floatFormula = (div 1, $x); }
 def ONNX_TanhOp : ONNX_Unary<"Tanh", [1, 6, 13], "math.tanh">;
-def ONNX_SigmoidOp : ONNX_Unary<"Sigmoid", [1, 6, 13], "trn.scalar sigmoid">;
+def ONNX_SigmoidOp : ONNX_Unary<"Sigmoid", [1, 6, 13], "trn.scalar.sigmoid">;
 def ONNX_ErfOp : ONNX_Unary<"Erf", [9, 13], "math.erf", "", "", ONNX_NumTensor>;
 def ONNX_SinOp : ONNX_Unary<"Sin", [7, 22], "math.sin">;
 def ONNX_CosOp : ONNX_Unary<"Cos", [7, 22], "math.cos">;
@@ -56,9 +58,15 @@ def ONNX_FloorOp : ONNX_Unary<"Floor", [1, 6, 13], "math.floor">;
 def ONNX_CeilOp : ONNX_Unary<"Ceil", [1, 6, 13], "math.ceil">;
 /// Ties go to the even neighbour.
 def ONNX_RoundOp : ONNX_Unary<"Round", [11, 22], "math.roundeven">;
-def ONNX_SignOp : ONNX_Unary<"Sign", [9, 13], "", "", "", ONNX_NumTensor>;
-def ONNX_NotOp : ONNX_Unary<"Not", [1], "", "", "", ONNX_BoolTensor> { let legacy = []; }
-def ONNX_BitwiseNotOp : ONNX_Unary<"BitwiseNot", [18], "", "", "", ONNX_IntTensor>;
+def ONNX_SignOp : ONNX_Unary<"Sign", [9, 13], "trn.scalar.sign", "", "", ONNX_NumTensor> {
+  let intFormula = (maxInt (minInt $x, 1), -1);
+  let uintFormula = (minUnsigned $x, 1);
+}
+def ONNX_NotOp : ONNX_Unary<"Not", [1], "", "", "", ONNX_BoolTensor> {
+  let legacy = [];
+  let intFormula = (xor $x, 1);
+}
+def ONNX_BitwiseNotOp : ONNX_Unary<"BitwiseNot", [18], "", "", "", ONNX_IntTensor> { let intFormula = (xor $x, -1); }
 def ONNX_IdentityOp : ONNX_Unary<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25], "", "", "", ONNX_Tensor> {
   let legacy = [];
   let upgrades = [Upgrade<1000, "identityOfTensors">];
@@ -68,6 +76,7 @@ def ONNX_IdentityOp : ONNX_Unary<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25]
 def ONNX_IsNaNOp : ONNX_Op<"IsNaN", [9, 13, 20], "test"> {
   let arguments = (ins ONNX_FloatTensor:$x);
   let results = (outs ONNX_BoolTensor:$y);
+  let floatFormula = (ne $x, $x);
 }
 def ONNX_IsInfOp : ONNX_Op<"IsInf", [10, 20], "test"> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<BoolAttr, "true">:$detect_negative,
@@ -96,13 +105,13 @@ def ONNX_BitwiseXorOp : ONNX_Binary<"BitwiseXor", [18], "", "arith.xori", "arith
 def ONNX_BitShiftOp : ONNX_Binary<"BitShift", [11], "", "", "", ONNX_IntTensor> {
   let arguments = (ins ONNX_IntTensor:$a, ONNX_IntTensor:$b, StrAttr:$direction);
 }
-def ONNX_EqualOp : ONNX_Compare<"Equal", [1, 7, 11, 13, 19], "arith.cmpf oeq", "arith.cmpi eq", "arith.cmpi eq", ONNX_Tensor> {
+def ONNX_EqualOp : ONNX_Compare<"Equal", [1, 7, 11, 13, 19], "arith.cmpf.oeq", "arith.cmpi.eq", "arith.cmpi.eq", ONNX_Tensor> {
   let limits = "no strings";
 }
-def ONNX_LessOp : ONNX_Compare<"Less", [1, 7, 9, 13], "arith.cmpf olt", "arith.cmpi slt", "arith.cmpi ult">;
-def ONNX_GreaterOp : ONNX_Compare<"Greater", [1, 7, 9, 13], "arith.cmpf ogt", "arith.cmpi sgt", "arith.cmpi ugt">;
-def ONNX_LessOrEqualOp : ONNX_Compare<"LessOrEqual", [12, 16], "arith.cmpf ole", "arith.cmpi sle", "arith.cmpi ule">;
-def ONNX_GreaterOrEqualOp : ONNX_Compare<"GreaterOrEqual", [12, 16], "arith.cmpf oge", "arith.cmpi sge", "arith.cmpi uge">;
+def ONNX_LessOp : ONNX_Compare<"Less", [1, 7, 9, 13], "arith.cmpf.olt", "arith.cmpi.slt", "arith.cmpi.ult">;
+def ONNX_GreaterOp : ONNX_Compare<"Greater", [1, 7, 9, 13], "arith.cmpf.ogt", "arith.cmpi.sgt", "arith.cmpi.ugt">;
+def ONNX_LessOrEqualOp : ONNX_Compare<"LessOrEqual", [12, 16], "arith.cmpf.ole", "arith.cmpi.sle", "arith.cmpi.ule">;
+def ONNX_GreaterOrEqualOp : ONNX_Compare<"GreaterOrEqual", [12, 16], "arith.cmpf.oge", "arith.cmpi.sge", "arith.cmpi.uge">;
 
 // Variadic. `onnx-decompose` leaves two operands to Min and Max. A NaN wins.
 def ONNX_MinOp : ONNX_Variadic<"Min", [1, 6, 8, 12, 13], "arith.minimumf", "arith.minsi", "arith.minui">;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "dialects/Trn/ISA/AccessPattern.h"
+#include "dialects/Trn/ISA/Accuracy.h"
 #include "dialects/Trn/ISA/Device.h"
 #include <array>
 #include <cstddef>
@@ -108,7 +109,7 @@ struct ScalarOpInfo {
   std::optional<float> aluImmediate; ///< arity 1: the other operand of `alu`
   bool aluReverse;                   ///< arity 1: `aluImmediate alu x` instead of `x alu aluImmediate`
   std::optional<ActivationFunc> activation;
-  const char *accuracy;
+  Accuracy accuracy;
 };
 /// The row of that key, or null when no instruction computes it elementwise.
 const ScalarOpInfo *scalarOp(std::string_view key);

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace trn::isa {
 
@@ -33,5 +35,8 @@ constexpr bool hasResultWidth(ScalarFunction function) {
 }
 /// Null when no function has that number.
 const ScalarFunctionInfo *scalarFunction(unsigned number);
+
+/// A function of one real number, by its operation's key, in double precision; none when there is no such row.
+std::optional<double> evaluateReal(std::string_view key, double x);
 
 } // namespace trn::isa

@@ -12,6 +12,7 @@
 #define TRN_ISA_SCALAROPS_TD
 
 include "mlir/IR/EnumAttr.td"
+include "dialects/Trn/ISA/Accuracy.td"
 include "dialects/Trn/TrnBase.td"
 
 //===--------------------------------------------------------------------------===//
@@ -94,7 +95,7 @@ def ActSilu       : ActivationFunc<"Silu", 9, "silu", 2, "x * sigmoid(x)">;
 def ActGeluTanh   : ActivationFunc<"GeluTanh", 10, "gelu_tanh", 2,
                                    "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))) (SH32 gelu_apprx_tanh)">;
 def ActGeluSigmoid : ActivationFunc<"GeluSigmoid", 11, "gelu_sigmoid", 2,
-                                    "x * sigmoid(1.702 x) (SH32 gelu_apprx_sigmoid)">;
+                                    "x * sigmoid(1.702 x), 1.702 in fp32 (SH32 gelu_apprx_sigmoid)">;
 def ActMish       : ActivationFunc<"Mish", 12, "mish", 2, "x * tanh(log(1 + e^x))">;
 def ActSoftplus   : ActivationFunc<"Softplus", 13, "softplus", 1, "log(1 + e^x)">;
 def ActGelu       : ActivationFunc<"Gelu", 14, "gelu", 3, "x/2 * (1 + erf(x / sqrt(2)))">;
@@ -130,21 +131,25 @@ class AluForm<AluOp op_, string immediate_ = "", bit reverse_ = 0> {
 /// One scalar operation. `key` is the MLIR operation name; comparisons append the predicate (arith.cmpf.olt), the
 /// functions of trn.scalar their name (trn.scalar.sigmoid). No row means: not elementwise on this machine; the lowering
 /// must compose it. `bitwise`: an i1 value is 0 or 1 in a byte, so bitwise operators serve boolean ones.
-class ScalarOp<string key_, int arity_, list<AluForm> alu_, list<ActivationFunc> activation_, string accuracy_> {
+class ScalarOp<string key_, int arity_, list<AluForm> alu_, list<ActivationFunc> activation_, Accuracy accuracy_> {
   string key = key_;
   int arity = arity_;
   list<AluForm> alu = alu_;                      // 0 or 1
   list<ActivationFunc> activation = activation_; // 0 or 1
-  string accuracy = accuracy_;
+  Accuracy accuracy = accuracy_;
 }
 
-defvar kExact = "exact";
-defvar kRounded = "correctly rounded fp32";
-defvar kTable = "2 ulp of fp32 in the documented range (emulator; AWS publishes no bounds)";
-defvar kInt24 = "exact to 2^24 on DVE, exact on POOL";
+defvar kExact = Accuracy<"0">;
+defvar kRounded = Accuracy<"0.5", "0", "correctly rounded fp32">;
+// Bounds of tables are the emulator's, in the documented range: AWS publishes none.
+defvar kTable = Accuracy<"2">;
+/// Products with an exponential, which lose digits where it is denormal.
+defvar kProduct = Accuracy<"4", "0x1p-118">;
+defvar kInt24 = Accuracy<"0", "0", "exact to 2^24 on DVE, exact on POOL">;
+def MaxWithoutNan : Accuracy<"0", "0", "exact without NaN; NaN propagates"> { let ofNan = 0; }
 
-class Binary<string key, AluOp op, string accuracy = kRounded> : ScalarOp<key, 2, [AluForm<op>], [], accuracy>;
-class Unary<string key, ActivationFunc func, string accuracy = kTable> : ScalarOp<key, 1, [], [func], accuracy>;
+class Binary<string key, AluOp op, Accuracy accuracy = kRounded> : ScalarOp<key, 2, [AluForm<op>], [], accuracy>;
+class Unary<string key, ActivationFunc func, Accuracy accuracy = kTable> : ScalarOp<key, 1, [], [func], accuracy>;
 
 def : Binary<"arith.addf", AluAdd>;
 def : Binary<"arith.subf", AluSubtract>;
@@ -154,8 +159,8 @@ def : Binary<"arith.maximumf", AluMax, kExact>;
 def : Binary<"arith.minimumf", AluMin, kExact>;
 // maxnumf differs from max only where exactly one operand is NaN; the device has one max (device guide: NaN behaviour
 // undocumented), which propagates.
-def : Binary<"arith.maxnumf", AluMax, "exact without NaN; NaN propagates">;
-def : Binary<"arith.minnumf", AluMin, "exact without NaN; NaN propagates">;
+def : Binary<"arith.maxnumf", AluMax, MaxWithoutNan>;
+def : Binary<"arith.minnumf", AluMin, MaxWithoutNan>;
 def : Binary<"math.powf", AluPower, kTable>;
 def : Binary<"arith.addi", AluAdd, kInt24>;
 def : Binary<"arith.subi", AluSubtract, kInt24>;
@@ -201,11 +206,11 @@ def : ScalarOp<"math.rsqrt", 1, [AluForm<AluPower, "-0.5f">], [ActRsqrt], kTable
 def : Unary<"trn.scalar.sin", ActSin>;
 def : Unary<"trn.scalar.arctan", ActArctan>;
 def : Unary<"trn.scalar.sigmoid", ActSigmoid>;
-def : Unary<"trn.scalar.silu", ActSilu>;
-def : Unary<"trn.scalar.gelu", ActGelu>;
-def : Unary<"trn.scalar.gelu_tanh", ActGeluTanh>;
-def : Unary<"trn.scalar.gelu_sigmoid", ActGeluSigmoid>;
-def : Unary<"trn.scalar.mish", ActMish>;
+def : Unary<"trn.scalar.silu", ActSilu, kProduct>;
+def : Unary<"trn.scalar.gelu", ActGelu, kProduct>;
+def : Unary<"trn.scalar.gelu_tanh", ActGeluTanh, kProduct>;
+def : Unary<"trn.scalar.gelu_sigmoid", ActGeluSigmoid, kProduct>;
+def : Unary<"trn.scalar.mish", ActMish, kProduct>;
 def : Unary<"trn.scalar.softplus", ActSoftplus>;
 def : Unary<"trn.scalar.sign", ActSign, kExact>;
 def : Unary<"trn.scalar.square", ActSquare, kRounded>;

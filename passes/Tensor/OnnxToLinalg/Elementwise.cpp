@@ -1,9 +1,10 @@
 //===- Elementwise.cpp - ONNX operations on corresponding elements --------===//
-// Owns elementwise lowerings. An operation whose record names one scalar operation for its element type is lowered from
-// the record; what needs several scalar operations has its body in this file.
+// Owns elementwise lowerings. An operation whose record has a scalar operation or a formula for its element type is lowered
+// from the record; what depends on more than operands and float attributes has its body in this file.
 #include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Ops/Activation.h"
+#include "dialects/Trn/Formula.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
@@ -17,44 +18,44 @@ using Builder1 = ImplicitLocOpBuilder;
 // From the record
 //===----------------------------------------------------------------------===//
 
-/// Builds the scalar operation that a record names: `<operation>[ <enum case>]`.
-static Value buildScalar(Builder1 &b, StringRef spec, ValueRange operands) {
-  auto [operation, enumCase] = spec.split(' ');
-  if (operation == "arith.cmpf")
-    return arith::CmpFOp::create(b, *arith::symbolizeCmpFPredicate(enumCase), operands[0], operands[1]);
-  if (operation == "arith.cmpi")
-    return arith::CmpIOp::create(b, *arith::symbolizeCmpIPredicate(enumCase), operands[0], operands[1]);
-  if (operation == "trn.scalar")
-    return scalarFunction(b, enumCase, operands[0]);
-  OperationState state(b.getLoc(), operation, operands, operands[0].getType());
-  return b.create(state)->getResult(0);
-}
+/// What a record says of an element of the result, for operands of one element type: a scalar operation or a formula.
+struct ScalarMeaning {
+  StringRef scalar;
+  const Formula *formula;
 
-static StringRef scalarSpec(Operation *op) {
+  explicit operator bool() const { return !scalar.empty() || !formula->empty(); }
+};
+
+static std::optional<ScalarMeaning> scalarMeaning(Operation *op) {
   const onnx::OpRecord *record = onnx::lookupRecord(op);
   if (!record || op->getNumOperands() == 0)
-    return "";
+    return std::nullopt;
   Type element = getElementTypeOrSelf(op->getOperand(0).getType());
   // One scalar operation has one type (the exponent of Pow may have another).
   if (llvm::any_of(op->getOperandTypes(), [&](Type type) { return getElementTypeOrSelf(type) != element; }))
-    return "";
-  if (isa<FloatType>(element))
-    return record->floatScalar;
-  return element.isUnsignedInteger() ? record->uintScalar : record->intScalar;
+    return std::nullopt;
+  if (llvm::isa<FloatType>(element))
+    return ScalarMeaning{record->floatScalar, &record->floatFormula};
+  if (element.isUnsignedInteger())
+    return ScalarMeaning{record->uintScalar, &record->uintFormula};
+  return ScalarMeaning{record->intScalar, &record->intFormula};
 }
 
 std::optional<LoweringTable::Function> recordLowering(Operation *op) {
-  StringRef spec = scalarSpec(op);
-  if (spec.empty())
+  std::optional<ScalarMeaning> meaning = scalarMeaning(op);
+  if (!meaning || !*meaning)
     return std::nullopt;
-  return [spec](Operation *op, LinalgBuilder &b, LoweringTable::Results &results) -> LogicalResult {
+  return [meaning = *meaning](Operation *op, LinalgBuilder &b, LoweringTable::Results &results) -> LogicalResult {
     bool isVariadic = onnx::lookupRecord(op)->operands[0].arity == onnx::Arity::Variadic;
+    auto attribute = [&](StringRef name) { return op->getAttrOfType<FloatAttr>(name).getValueAsDouble(); };
     auto body = [&](Builder1 &inner, ValueRange elements) -> Value {
+      if (meaning.scalar.empty())
+        return ir::buildFormula(inner, *meaning.formula, elements, {attribute, nullptr});
       if (!isVariadic)
-        return buildScalar(inner, spec, elements);
+        return ir::buildScalar(inner, meaning.scalar, elements);
       Value value = elements[0];
       for (Value next : elements.drop_front())
-        value = buildScalar(inner, spec, {value, next});
+        value = ir::buildScalar(inner, meaning.scalar, {value, next});
       return value;
     };
     Value result = op->getResult(0);
@@ -64,75 +65,23 @@ std::optional<LoweringTable::Function> recordLowering(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Bodies of several operations
+// Bodies in C++
 //===----------------------------------------------------------------------===//
 
 static Value constantLike(Builder1 &b, Value value, double number) {
   return scalarConstant(b, value.getType(), number);
 }
 static Value add(Builder1 &b, Value x, Value y) { return arith::AddFOp::create(b, x, y); }
-static Value sub(Builder1 &b, Value x, Value y) { return arith::SubFOp::create(b, x, y); }
 static Value mul(Builder1 &b, Value x, Value y) { return arith::MulFOp::create(b, x, y); }
 static Value div(Builder1 &b, Value x, Value y) { return arith::DivFOp::create(b, x, y); }
 static Value maximum(Builder1 &b, Value x, Value y) { return arith::MaximumFOp::create(b, x, y); }
 static Value minimum(Builder1 &b, Value x, Value y) { return arith::MinimumFOp::create(b, x, y); }
-static Value less(Builder1 &b, Value x, Value y) { return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y); }
 static Value select(Builder1 &b, Value condition, Value x, Value y) {
   return arith::SelectOp::create(b, condition, x, y);
 }
-/// exp(min(x, 0)) - 1: the negative side of the exponential units, without overflow on the other side.
-static Value expMinusOneBelowZero(Builder1 &b, Value x) {
-  return sub(b, math::ExpOp::create(b, minimum(b, x, constantLike(b, x, 0))), constantLike(b, x, 1));
-}
-
-static FailureOr<Value> lowerRelu(onnx::ReluOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) -> Value {
-    if (isa<FloatType>(e[0].getType()))
-      return maximum(b, e[0], constantLike(b, e[0], 0));
-    return arith::MaxSIOp::create(b, e[0], constantLike(b, e[0], 0));
-  });
-}
-
-static FailureOr<Value> lowerReciprocal(onnx::ReciprocalOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) { return div(b, constantLike(b, e[0], 1), e[0]); });
-}
-
-static FailureOr<Value> lowerNeg(onnx::NegOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) -> Value {
-    return arith::SubIOp::create(b, constantLike(b, e[0], 0), e[0]);
-  });
-}
-
 static FailureOr<Value> lowerAbs(onnx::AbsOp op, LinalgBuilder &) { return op.getX(); } // Unsigned: itself.
 
-static FailureOr<Value> lowerSign(onnx::SignOp op, LinalgBuilder &b) {
-  bool isUnsigned = elementTypeOf(op.getX()).isUnsignedInteger();
-  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) -> Value {
-    if (isa<FloatType>(e[0].getType()))
-      return scalarFunction(b, "sign", e[0]);
-    Value one = constantLike(b, e[0], 1);
-    if (isUnsigned)
-      return arith::MinUIOp::create(b, e[0], one);
-    return arith::MaxSIOp::create(b, arith::MinSIOp::create(b, e[0], one), constantLike(b, e[0], -1));
-  });
-}
-
-static Value invertBits(Builder1 &b, ValueRange e) {
-  Value ones = arith::ConstantOp::create(
-      b, b.getIntegerAttr(e[0].getType(), APInt::getAllOnes(e[0].getType().getIntOrFloatBitWidth())));
-  return arith::XOrIOp::create(b, e[0], ones);
-}
-static FailureOr<Value> lowerNot(onnx::NotOp op, LinalgBuilder &b) { return b.mapLike(op.getX(), invertBits); }
-static FailureOr<Value> lowerBitwiseNot(onnx::BitwiseNotOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), invertBits);
-}
 static FailureOr<Value> lowerIdentity(onnx::IdentityOp op, LinalgBuilder &) { return op.getX(); }
-
-static FailureOr<Value> lowerIsNaN(onnx::IsNaNOp op, LinalgBuilder &b) {
-  return b.map(op.getX(), shapeOf(op.getX()), b.getI1Type(), [](Builder1 &b, ValueRange e) -> Value {
-    return arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, e[0], e[0]);
-  });
-}
 
 static FailureOr<Value> lowerIsInf(onnx::IsInfOp op, LinalgBuilder &b) {
   return b.map(op.getX(), shapeOf(op.getX()), b.getI1Type(), [&](Builder1 &b, ValueRange e) -> Value {
@@ -147,82 +96,12 @@ static FailureOr<Value> lowerIsInf(onnx::IsInfOp op, LinalgBuilder &b) {
   });
 }
 
-static FailureOr<Value> lowerSoftsign(onnx::SoftsignOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [](Builder1 &b, ValueRange e) {
-    return div(b, e[0], add(b, constantLike(b, e[0], 1), math::AbsFOp::create(b, e[0])));
-  });
-}
-
-/// max(0, min(1, alpha * x + beta))
-static Value hardSigmoid(Builder1 &b, Value x, double alpha, double beta) {
-  Value line = add(b, mul(b, x, constantLike(b, x, alpha)), constantLike(b, x, beta));
-  return maximum(b, minimum(b, line, constantLike(b, x, 1)), constantLike(b, x, 0));
-}
-static FailureOr<Value> lowerHardSigmoid(onnx::HardSigmoidOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
-    return hardSigmoid(b, e[0], op.getAlpha().convertToFloat(), op.getBeta().convertToFloat());
-  });
-}
-static FailureOr<Value> lowerHardSwish(onnx::HardSwishOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(),
-                   [](Builder1 &b, ValueRange e) { return mul(b, e[0], hardSigmoid(b, e[0], 1.0 / 6, 0.5)); });
-}
-
-static FailureOr<Value> lowerLeakyRelu(onnx::LeakyReluOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
-    Value below = mul(b, e[0], constantLike(b, e[0], op.getAlpha().convertToFloat()));
-    return select(b, less(b, e[0], constantLike(b, e[0], 0)), below, e[0]);
-  });
-}
-
-static FailureOr<Value> lowerPRelu(onnx::PReluOp op, LinalgBuilder &b) {
-  ArrayRef<int64_t> shape = shapeOf(op.getC());
-  return b.map({op.getA(), op.getB()}, shape, elementTypeOf(op.getC()), [&](Builder1 &b, ValueRange e) -> Value {
-    Value zero = constantLike(b, e[0], 0);
-    if (isa<FloatType>(e[0].getType()))
-      return select(b, less(b, e[0], zero), mul(b, e[0], e[1]), e[0]);
-    Value below = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, e[0], zero);
-    return select(b, below, arith::MulIOp::create(b, e[0], e[1]), e[0]);
-  });
-}
-
-static FailureOr<Value> lowerElu(onnx::EluOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
-    Value below = mul(b, expMinusOneBelowZero(b, e[0]), constantLike(b, e[0], op.getAlpha().convertToFloat()));
-    return select(b, less(b, e[0], constantLike(b, e[0], 0)), below, e[0]);
-  });
-}
-
-static FailureOr<Value> lowerSelu(onnx::SeluOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
-    double alpha = op.getAlpha().convertToFloat(), gamma = op.getGamma().convertToFloat();
-    Value below = mul(b, expMinusOneBelowZero(b, e[0]), constantLike(b, e[0], alpha * gamma));
-    return select(b, less(b, constantLike(b, e[0], 0), e[0]), mul(b, e[0], constantLike(b, e[0], gamma)), below);
-  });
-}
-
-/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1))
-static FailureOr<Value> lowerCelu(onnx::CeluOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
-    Value alpha = constantLike(b, e[0], op.getAlpha().convertToFloat()), zero = constantLike(b, e[0], 0);
-    Value below = mul(b, alpha, sub(b, math::ExpOp::create(b, div(b, e[0], alpha)), constantLike(b, e[0], 1)));
-    return add(b, maximum(b, e[0], zero), minimum(b, below, zero));
-  });
-}
-
-static FailureOr<Value> lowerThresholdedRelu(onnx::ThresholdedReluOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
-    Value alpha = constantLike(b, e[0], op.getAlpha().convertToFloat());
-    return select(b, less(b, alpha, e[0]), e[0], constantLike(b, e[0], 0));
-  });
-}
-
 static FailureOr<Value> lowerSwish(onnx::SwishOp op, LinalgBuilder &b) {
   double alpha = op.getAlpha().convertToFloat();
   return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
     if (alpha == 1)
-      return scalarFunction(b, "silu", e[0]);
-    return mul(b, e[0], scalarFunction(b, "sigmoid", mul(b, e[0], constantLike(b, e[0], alpha))));
+      return ir::buildScalar(b, "trn.scalar.silu", e[0]);
+    return mul(b, e[0], ir::buildScalar(b, "trn.scalar.sigmoid", mul(b, e[0], constantLike(b, e[0], alpha))));
   });
 }
 
@@ -231,16 +110,7 @@ static FailureOr<Value> lowerGelu(onnx::GeluOp op, LinalgBuilder &b) {
   if (kind != "none" && kind != "tanh")
     return op.emitOpError("expected approximate \"none\" or \"tanh\" but got \"") << kind << "\"";
   return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
-    return scalarFunction(b, kind == "none" ? "gelu" : "gelu_tanh", e[0]);
-  });
-}
-
-static FailureOr<Value> lowerShrink(onnx::ShrinkOp op, LinalgBuilder &b) {
-  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
-    double lambda = op.getLambd().convertToFloat();
-    Value bias = constantLike(b, e[0], op.getBias().convertToFloat()), zero = constantLike(b, e[0], 0);
-    Value above = select(b, less(b, constantLike(b, e[0], lambda), e[0]), sub(b, e[0], bias), zero);
-    return select(b, less(b, e[0], constantLike(b, e[0], -lambda)), add(b, e[0], bias), above);
+    return ir::buildScalar(b, kind == "none" ? "trn.scalar.gelu" : "trn.scalar.gelu_tanh", e[0]);
   });
 }
 
@@ -260,7 +130,7 @@ static FailureOr<Value> lowerPow(onnx::PowOp op, LinalgBuilder &b) {
 static FailureOr<Value> lowerMod(onnx::ModOp op, LinalgBuilder &b) {
   Type element = elementTypeOf(op.getA());
   return b.map({op.getA(), op.getB()}, shapeOf(op.getC()), element, [&](Builder1 &b, ValueRange e) -> Value {
-    if (isa<FloatType>(element))
+    if (llvm::isa<FloatType>(element))
       return arith::RemFOp::create(b, e[0], e[1]);
     if (element.isUnsignedInteger())
       return arith::RemUIOp::create(b, e[0], e[1]);
@@ -314,7 +184,7 @@ static FailureOr<Value> lowerBitCast(onnx::BitCastOp op, LinalgBuilder &b) {
     // A boolean is a byte of 0 or 1.
     if (integers)
       return convertScalar(b, e[0], from, to);
-    Type plain = isa<FloatType>(to) ? to : Type(b.getI32Type());
+    Type plain = llvm::isa<FloatType>(to) ? to : Type(b.getI32Type());
     return arith::BitcastOp::create(b, plain, e[0]);
   });
 }
@@ -342,12 +212,12 @@ static FailureOr<Value> lowerCastToPower(onnx::CastOp op, LinalgBuilder &b) {
 
 static FailureOr<Value> lowerCast(onnx::CastOp op, LinalgBuilder &b) {
   Type from = elementTypeOf(op.getX()), to = elementTypeOf(op.getY());
-  if (isa<Float8E8M0FNUType>(to))
+  if (llvm::isa<Float8E8M0FNUType>(to))
     return lowerCastToPower(op, b);
-  bool saturates = isa<FloatType>(to) && to.getIntOrFloatBitWidth() < 16 && op.getSaturate();
+  bool saturates = llvm::isa<FloatType>(to) && to.getIntOrFloatBitWidth() < 16 && op.getSaturate();
   return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {
     Value value = e[0];
-    if (saturates && isa<FloatType>(from) && from.getIntOrFloatBitWidth() >= 16) {
+    if (saturates && llvm::isa<FloatType>(from) && from.getIntOrFloatBitWidth() >= 16) {
       // Saturating: to the largest finite value.
       double limit = APFloat::getLargest(cast<FloatType>(to).getFloatSemantics()).convertToDouble();
       value = maximum(b, minimum(b, value, constantLike(b, value, limit)), constantLike(b, value, -limit));
@@ -379,14 +249,14 @@ static FailureOr<Value> lowerClip(onnx::ClipOp op, LinalgBuilder &b) {
   return b.map(inputs, shapeOf(x), element, [&](Builder1 &b, ValueRange e) -> Value {
     Value value = e[0];
     if (Value low = bound(b, minAt, op.getMinAttr(), e)) {
-      if (isa<FloatType>(element))
+      if (llvm::isa<FloatType>(element))
         value = maximum(b, value, low);
       else
         value = isUnsigned ? arith::MaxUIOp::create(b, value, low).getResult()
                            : arith::MaxSIOp::create(b, value, low).getResult();
     }
     if (Value high = bound(b, maxAt, op.getMaxAttr(), e)) {
-      if (isa<FloatType>(element))
+      if (llvm::isa<FloatType>(element))
         value = minimum(b, value, high);
       else
         value = isUnsigned ? arith::MinUIOp::create(b, value, high).getResult()
@@ -408,28 +278,11 @@ template <typename Op> static FailureOr<Value> lowerSum(Op op, LinalgBuilder &b)
 }
 
 void addElementwiseLowerings(LoweringTable &table) {
-  table.add(lowerRelu);
-  table.add(lowerReciprocal);
-  table.add(lowerNeg);
   table.add(lowerAbs);
-  table.add(lowerSign);
-  table.add(lowerNot);
-  table.add(lowerBitwiseNot);
   table.add(lowerIdentity);
-  table.add(lowerIsNaN);
   table.add(lowerIsInf);
-  table.add(lowerSoftsign);
-  table.add(lowerHardSigmoid);
-  table.add(lowerHardSwish);
-  table.add(lowerLeakyRelu);
-  table.add(lowerPRelu);
-  table.add(lowerElu);
-  table.add(lowerSelu);
-  table.add(lowerCelu);
-  table.add(lowerThresholdedRelu);
   table.add(lowerSwish);
   table.add(lowerGelu);
-  table.add(lowerShrink);
   table.add(lowerPow);
   table.add(lowerMod);
   table.add(lowerWhere);

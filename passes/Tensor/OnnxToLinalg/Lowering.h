@@ -1,6 +1,6 @@
 //===- Lowering.h - from one ONNX operation to the tensor stage -----------===//
-// Owns the table from ONNX operations to the functions that build their linalg form. Elementwise operations with one
-// scalar operation are not in it: their record names the scalar operation. A lowering sees static shapes and normalised
+// Owns the table from ONNX operations to the functions that build their linalg form. Elementwise operations whose record
+// has a scalar operation or a formula are not in it. A lowering sees static shapes and normalised
 // attributes (after onnx-infer-fold) and emits an error, with the reason, for what it does not support.
 #pragma once
 #include "mlir/IR/PatternMatch.h"
@@ -63,10 +63,7 @@ void addIndexingLowerings(LoweringTable &table);
 void addCountedLowerings(LoweringTable &table);
 void addQuantizationLowerings(LoweringTable &table);
 
-/// Lowers an operation by the scalar operation that its record names for its element type; null if it names none.
+/// Lowers an operation by the scalar operation or the formula of its record for its element type; null if it has neither.
 std::optional<LoweringTable::Function> recordLowering(mlir::Operation *op);
-
-/// The scalar function `name` of trn.scalar.
-mlir::Value scalarFunction(mlir::ImplicitLocOpBuilder &builder, llvm::StringRef name, mlir::Value value);
 
 } // namespace trn

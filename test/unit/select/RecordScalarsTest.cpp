@@ -3,6 +3,7 @@
 // it, and selection has a row for it or a composition of operations that have rows.
 #include "compiler/Reference/Evaluator.h"
 #include "dialects/ONNX/OpRecords.h"
+#include "dialects/Trn/ISA/Compositions.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,35 +21,59 @@ using namespace mlir;
 namespace {
 /// One scalar operation as a record writes it, on elements of `type`.
 struct RecordScalar {
-  std::string spec, type;
+  std::string key, type;
   unsigned operands;
-  std::string operators; ///< that name it
+  std::string records; ///< that name it
 };
 
-std::vector<RecordScalar> recordScalars() {
+/// The scalar operations of all records: of operators, of their formulas and of compositions.
+class RecordScalarList {
+public:
+  RecordScalarList() {
+    for (const trn::onnx::OpRecord &record : trn::onnx::records()) {
+      unsigned operands = record.operands.empty()                                          ? 0
+                          : record.operands[0].arity == trn::onnx::Arity::Variadic ? 2
+                                                                                   : record.operands.size();
+      add(record.name, record.floatScalar, "f32", operands);
+      add(record.name, record.intScalar, "i32", operands);
+      add(record.name, record.uintScalar, "i32", operands);
+      add(record.name, record.floatFormula);
+      add(record.name, record.intFormula);
+      add(record.name, record.uintFormula);
+    }
+    for (const trn::isa::Composition &composition : trn::isa::allCompositions()) {
+      add(composition.key, composition.formula);
+      formulas += !composition.formula.empty();
+    }
+  }
   std::vector<RecordScalar> scalars;
-  auto add = [&](const trn::onnx::OpRecord &record, StringRef spec, StringRef type) {
-    if (spec.empty())
+  unsigned formulas = 0;
+
+private:
+  void add(StringRef record, const trn::Formula &formula) {
+    formulas += !formula.empty();
+    for (const trn::FormulaStep &step : formula)
+      if (step.kind == trn::FormulaStep::Kind::Operation && step.text != StringRef("arith.select"))
+        add(record, step.text, isOfIntegers(step.text) ? "i32" : "f32", step.index);
+  }
+  static bool isOfIntegers(StringRef key) {
+    return key.starts_with("arith.cmpi") || (key.starts_with("arith.") && (key.ends_with("i") || key.ends_with("ui")));
+  }
+  void add(StringRef record, StringRef key, StringRef type, unsigned operands) {
+    if (key.empty())
       return;
-    unsigned operands = record.operands[0].arity == trn::onnx::Arity::Variadic ? 2 : record.operands.size();
     for (RecordScalar &known : scalars)
-      if (known.spec == spec && known.type == type) {
-        known.operators += ", " + record.name.str();
+      if (known.key == key && known.type == type) {
+        known.records += ", " + record.str();
         return;
       }
-    scalars.push_back({spec.str(), type.str(), operands, record.name.str()});
-  };
-  for (const trn::onnx::OpRecord &record : trn::onnx::records()) {
-    add(record, record.floatScalar, "f32");
-    add(record, record.intScalar, "i32");
-    add(record, record.uintScalar, "i32");
+    scalars.push_back({key.str(), type.str(), operands, record.str()});
   }
-  return scalars;
-}
+};
 
 /// A function `main` that applies the scalar to tensors of four elements.
 std::string program(const RecordScalar &scalar) {
-  auto [operation, enumCase] = StringRef(scalar.spec).split(' ');
+  auto [operation, enumCase] = StringRef(scalar.key).rsplit('.');
   bool compares = operation.starts_with("arith.cmp"), two = scalar.operands == 2;
   std::string type = scalar.type, result = compares ? "i1" : type, body;
   if (compares)
@@ -56,7 +81,7 @@ std::string program(const RecordScalar &scalar) {
   else if (operation == "trn.scalar")
     body = operation.str() + " " + enumCase.str() + " %x : " + type;
   else
-    body = "\"" + operation.str() + "\"(%x" + (two ? ", %y" : "") + ") : (" + type + (two ? ", " + type : "") + ") -> " + type;
+    body = "\"" + scalar.key + "\"(%x" + (two ? ", %y" : "") + ") : (" + type + (two ? ", " + type : "") + ") -> " + type;
   std::string tensor = "tensor<4x" + type + ">", results = "tensor<4x" + result + ">";
   return "#id = affine_map<(d0) -> (d0)>\n"
          "func.func @main(%a: " + tensor + (two ? ", %b: " + tensor : "") + ") -> " + results + " {\n"
@@ -88,9 +113,9 @@ protected:
 };
 
 TEST_F(RecordScalars, AreComputedByTheEvaluator) {
-  for (const RecordScalar &scalar : recordScalars()) {
+  for (const RecordScalar &scalar : RecordScalarList().scalars) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(program(scalar), &context);
-    ASSERT_TRUE(module) << scalar.spec << " of " << scalar.operators << ":\n" << program(scalar);
+    ASSERT_TRUE(module) << scalar.key << " of " << scalar.records << ":\n" << program(scalar);
     auto main = module->lookupSymbol<func::FuncOp>("main");
     SmallVector<trn::Tensor> arguments;
     for (Type type : main.getArgumentTypes()) {
@@ -103,14 +128,15 @@ TEST_F(RecordScalars, AreComputedByTheEvaluator) {
       arguments.push_back(tensor);
     }
     EXPECT_TRUE(succeeded(trn::evaluate(main, arguments)))
-        << scalar.spec << " of " << scalar.operators << " has no row in dialects/Trn/ISA/ScalarFunctions.def";
+        << scalar.key << " of " << scalar.records << " has no row in dialects/Trn/ISA/ScalarFunctions.def";
   }
 }
 
 TEST_F(RecordScalars, HaveInstructionsOrCompositions) {
-  std::vector<RecordScalar> scalars = recordScalars();
-  EXPECT_GT(scalars.size(), 20u);
-  for (const RecordScalar &scalar : scalars) {
+  RecordScalarList list;
+  EXPECT_GT(list.scalars.size(), 20u);
+  EXPECT_GT(list.formulas, 20u);
+  for (const RecordScalar &scalar : list.scalars) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(program(scalar), &context);
     ASSERT_TRUE(module);
     PassManager manager(&context);
@@ -119,8 +145,8 @@ TEST_F(RecordScalars, HaveInstructionsOrCompositions) {
     module->walk([&](linalg::GenericOp op) {
       for (Operation &inner : op.getBody()->without_terminator()) {
         EXPECT_TRUE(isCoveredByShape(inner) || trn::ir::scalarOpInfo(&inner))
-            << scalar.spec << " of " << scalar.operators << " needs a row in dialects/Trn/ISA/ScalarOps.td for "
-            << inner.getName().getStringRef().str() << ", or a composition in passes/Select/ExpandScalars.cpp";
+            << scalar.key << " of " << scalar.records << " needs a row in dialects/Trn/ISA/ScalarOps.td for "
+            << inner.getName().getStringRef().str() << ", or a record in dialects/Trn/ISA/Compositions.td";
       }
     });
   }
