@@ -14,6 +14,15 @@ static std::string versions(llvm::ArrayRef<int> since) {
   return llvm::join(llvm::map_range(since, [](int v) { return std::to_string(v); }), " ");
 }
 
+/// The element types of the operands, each class once.
+static std::string types(const onnx::OpRecord &record) {
+  llvm::SmallVector<llvm::StringRef> classes;
+  for (const onnx::OperandRecord &operand : record.operands)
+    if (!operand.types.empty() && !llvm::is_contained(classes, operand.types))
+      classes.push_back(operand.types);
+  return llvm::join(classes, ", ");
+}
+
 constexpr const char *kInlined = "replaced by its definition in the standard";
 
 static llvm::json::Value json(const onnx::OpRecord &record) {
@@ -24,6 +33,12 @@ static llvm::json::Value json(const onnx::OpRecord &record) {
                             {"domain", record.domain.empty() ? "ai.onnx" : record.domain.str()},
                             {"supported", !record.refused()},
                             {"since", std::move(since)}};
+  llvm::json::Object operands;
+  for (const onnx::OperandRecord &operand : record.operands)
+    if (!operand.types.empty())
+      operands[operand.name] = operand.types;
+  if (!operands.empty())
+    object["operand_types"] = std::move(operands);
   if (!record.library.empty())
     object["library_kernel"] = record.library;
   if (!record.limits.empty())
@@ -46,7 +61,7 @@ static llvm::json::Value json(const onnx::OpRecord &record) {
 
 /// One row of the table, as people and programs see it.
 struct Row {
-  std::string name, versions, text;
+  std::string name, versions, types, text;
   llvm::json::Value value;
 };
 
@@ -59,7 +74,7 @@ static std::vector<Row> rows(llvm::ArrayRef<std::string> names) {
   auto addInlinedBefore = [&](llvm::StringRef domain, llvm::StringRef name) {
     for (; next != inlined.end() && (!domain.empty() || next->name < name); ++next)
       if (wanted(next->name))
-        rows.push_back({next->name, versions(next->since), kInlined,
+        rows.push_back({next->name, versions(next->since), "", kInlined,
                         llvm::json::Object{{"name", next->name}, {"domain", "ai.onnx"}, {"supported", true},
                                            {"since", llvm::json::Array(next->since)}, {"limits", kInlined}}});
   };
@@ -67,7 +82,7 @@ static std::vector<Row> rows(llvm::ArrayRef<std::string> names) {
     addInlinedBefore(record.domain, record.name);
     if (wanted(record.name))
       rows.push_back({(record.domain.empty() ? "" : record.domain.str() + ".") + record.name.str(),
-                      versions(record.since),
+                      versions(record.since), types(record),
                       record.refused() ? "refused: " + record.reason.str() : record.limits.str(), json(record)});
   }
   return rows;
@@ -83,13 +98,13 @@ int runOps(CommandLine &line) {
   llvm::json::Array all;
   bool markdown = line.has(OPT_markdown);
   if (markdown && !line.has(OPT_json))
-    llvm::outs() << "| operator | versions | limits |\n|---|---|---|\n";
+    llvm::outs() << "| operator | versions | types | limits |\n|---|---|---|---|\n";
   for (Row &row : rows(names)) {
     if (line.has(OPT_json))
       all.push_back(std::move(row.value));
     else
-      llvm::outs() << llvm::formatv(markdown ? "| {0} | {1} | {2} |\n" : "{0,-32}{1,-24}{2}\n", row.name, row.versions,
-                                    row.text);
+      llvm::outs() << llvm::formatv(markdown ? "| {0} | {1} | {2} | {3} |\n" : "{0,-32} {1,-24} {2,-24} {3}\n",
+                                    row.name, row.versions, row.types, row.text);
   }
   if (line.has(OPT_json))
     llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << "\n";
