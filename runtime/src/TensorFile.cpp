@@ -458,6 +458,11 @@ const char *dataTypeName(DataType type) {
   return info ? info->text : "undefined";
 }
 
+bool isNumpyType(DataType type) {
+  const TypeInfo *info = find(type);
+  return info && info->numpy[0] != 'V';
+}
+
 int64_t HostTensor::elements() const {
   int64_t count = 1;
   for (int64_t dim : shape)

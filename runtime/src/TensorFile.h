@@ -28,6 +28,8 @@ enum class DataType : uint8_t {
 unsigned byteSize(DataType type);
 /// NumPy's name of the type, for example "float32".
 const char *dataTypeName(DataType type);
+/// Whether NumPy has the type; the others come with the Python package ml_dtypes.
+bool isNumpyType(DataType type);
 
 /// A dense tensor in host memory, row major, little endian. Types of less than a byte take one byte per element, with the
 /// sign extended.

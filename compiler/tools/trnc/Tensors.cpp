@@ -121,8 +121,9 @@ static HostTensor noise(const InputPort &port, uint64_t seed) {
 
 static std::string mismatch(const HostTensor &tensor, const InputPort &port) {
   if (tensor.type != port.type)
-    return llvm::formatv("input '{0}': expected {1} but got {2}; save it with .astype('{1}')", port.name,
-                         rt::dataTypeName(port.type), rt::dataTypeName(tensor.type))
+    return llvm::formatv("input '{0}': expected {1} but got {2}; save it with .astype('{1}'){3}", port.name,
+                         rt::dataTypeName(port.type), rt::dataTypeName(tensor.type),
+                         rt::isNumpyType(port.type) ? "" : ", after 'import ml_dtypes'")
         .str();
   if (tensor.shape != port.shape)
     return llvm::formatv("input '{0}': expected shape {1} but got {2}", port.name, shapeText(port.shape),
