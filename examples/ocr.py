@@ -15,10 +15,20 @@ import numpy as np
 HEIGHT, WIDTH = 48, 320
 
 
+def missing(text, font):
+    """The characters of the text that the font draws as its box for what it does not have."""
+    box = bytes(font.getmask("\U0010FFFF"))
+    return sorted({c for c in text if not c.isspace() and bytes(font.getmask(c)) == box})
+
+
 def draw(text):
     from PIL import Image, ImageDraw, ImageFont
+    name = "DejaVuSans.ttf"
+    if without := missing(text, ImageFont.truetype(name, 34)):
+        print(f"warning: {name} has no picture of {' '.join(without)}, which is drawn as a box; draw the text with another font "
+              "and give the file with --picture", file=sys.stderr)
     for size in range(34, 9, -1):  # the largest size that fits the line
-        font = ImageFont.truetype("DejaVuSans.ttf", size)
+        font = ImageFont.truetype(name, size)
         left, top, right, bottom = font.getbbox(text)
         if right - left <= WIDTH - 12:
             break
