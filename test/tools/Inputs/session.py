@@ -3,7 +3,7 @@
 usage: session.py PAGE.md COMMAND        (the indented block that holds `$ COMMAND…`)
 
 Lines after `$ ` are commands, the others what the command above prints. Numbers with an exponent may differ: they are
-rounding errors. `scripts/` is that of the repository, `python` the interpreter that runs this.
+rounding errors. `scripts/` is that of the repository, `.venv/bin/python` the interpreter that runs this.
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ for line in (line[4:] for line in session.splitlines()):
         steps[-1][1].append(line)
 for command, expected in steps:
     shell = command.replace("scripts/", f"{root}/scripts/")
-    shell = re.sub(r"^python ", f"{sys.executable} ", shell)
+    shell = re.sub(r"^\.venv/bin/python ", f"{sys.executable} ", shell)
     printed = subprocess.run(shell, shell=True, capture_output=True, text=True).stdout.splitlines()
     general = lambda lines: [re.sub(r"\d\.\d+e[+-]\d+", "N", line) for line in lines]
     if general(printed) != general(expected):
