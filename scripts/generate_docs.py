@@ -1,4 +1,5 @@
-"""Writes the pages that derive from records: docs/stages.md, docs/trnc.md and docs/generated/onnx-support.md.
+"""Writes what derives from records: docs/stages.md, docs/trnc.md, docs/generated/onnx-support.md, and the totals of the
+standard's suite in README.md.
 
 usage: generate_docs.py [--check] [--trnc build/release/bin/trnc]
 
@@ -37,13 +38,24 @@ def commands(trnc):
     return "\n".join(page) + "\n"
 
 
+def readme():
+    """README.md with the suite's totals in the sentence that states them."""
+    total, as_is, bound = support.totals()
+    sentence = r"Of the [\d,]+ tests of the standard's own suite [\d,]+ pass as they are, and [\d,]+ when"
+    text, found = re.subn(sentence, f"Of the {total:,} tests of the standard's own suite {as_is:,} pass as they are, and {bound:,} when",
+                          (ROOT / "README.md").read_text())
+    if found != 1:
+        sys.exit(f"README.md: expected one sentence like '{sentence}' but got {found}; state the suite's totals in it")
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--trnc", type=pathlib.Path, default=ROOT / "build/release/bin/trnc")
     arguments = parser.parse_args()
     stale = []
-    pages = {"docs/stages.md": stages(), "docs/trnc.md": commands(arguments.trnc),
+    pages = {"README.md": readme(), "docs/stages.md": stages(), "docs/trnc.md": commands(arguments.trnc),
              "docs/generated/onnx-support.md": support.page(arguments.trnc)}
     for name, text in pages.items():
         path = ROOT / name

@@ -17,7 +17,8 @@ def operand_types(case):
     return found
 
 
-def count_table(results):
+def counts(results):
+    """Of each group of tests, and of the standard's together (`all`): how many there are, pass as is, and pass bound."""
     groups = collections.defaultdict(lambda: [0, 0, 0])
     for name, (as_is, bound, _) in results.items():
         group = name.split("/")[0]
@@ -25,6 +26,15 @@ def count_table(results):
             groups[key][0] += 1
             groups[key][1] += as_is == "pass"
             groups[key][2] += bound == "pass"
+    return groups
+
+
+def totals():
+    return counts(run.read_results())["all"]
+
+
+def count_table(results):
+    groups = counts(results)
     lines = ["| tests | number | pass as is | pass with shape operands bound |", "|---|---:|---:|---:|"]
     return lines + [f"| {group} | {n} | {a} | {b} |" for group in (*suite.GROUPS, "all", suite.SEEDED, suite.OWN) for n, a, b in [groups[group]]]
 
