@@ -14,6 +14,7 @@
 #include "dialects/ONNX/Ops/Indexing.h"
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Signal.h"
+#include "passes/Graph/Match.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -57,7 +58,7 @@ public:
     if (!allowed())
       return {};
     // The elements stay where they are.
-    if (llvm::isa<ReshapeOp, SqueezeOp, UnsqueezeOp, FlattenOp, IdentityOp>(op))
+    if (isReshape(op) || llvm::isa<IdentityOp>(op))
       return one(reshapeConstant(operands[0].attribute(), type().getShape()));
     return evaluate();
   }
@@ -76,7 +77,7 @@ private:
   bool allowed() const {
     int64_t limit = maxElements;
     bool splats = recordLowering(op).has_value() ||
-                  llvm::isa<CastOp, WhereOp, ReshapeOp, SqueezeOp, UnsqueezeOp, FlattenOp, IdentityOp>(op);
+                  isReshape(op) || llvm::isa<CastOp, WhereOp, IdentityOp>(op);
     for (const Constant &operand : operands) {
       limit = std::max(limit, operand.isSplat() ? 1 : operand.size());
       splats &= operand.isSplat();

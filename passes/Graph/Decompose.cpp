@@ -44,26 +44,6 @@ template <typename OpTy> struct ToReshape : OpRewritePattern<OpTy> {
   }
 };
 
-/// Sum and Mean are chains of Add; Min and Max are chains of themselves with two operands.
-template <typename OpTy> struct ChainVariadic : OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &b) const override {
-    constexpr bool isSum = std::is_same_v<OpTy, SumOp> || std::is_same_v<OpTy, MeanOp>;
-    ValueRange inputs = op.getInputs();
-    if (!isSum && inputs.size() == 2)
-      return failure();
-    GraphWriter write(b, op.getLoc());
-    StringRef name = isSum ? "Add" : op->getName().stripDialect();
-    Value result = inputs.front();
-    for (Value input : inputs.drop_front())
-      result = write.op(name, {result, input});
-    if (std::is_same_v<OpTy, MeanOp> && inputs.size() > 1)
-      result = write.op("Div", {result, write.scalar(double(inputs.size()), result)});
-    b.replaceOp(op, result);
-    return success();
-  }
-};
-
 /// In inference, or with nothing to drop, Dropout hands its operand on, and its mask is true everywhere.
 struct DecomposeDropout : OpRewritePattern<DropoutOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -106,35 +86,13 @@ struct DecomposeOneHot : OpRewritePattern<OneHotOp> {
   }
 };
 
-/// Bounds that only the run knows are a maximum and a minimum.
-struct DecomposeClip : OpRewritePattern<ClipOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ClipOp op, PatternRewriter &b) const override {
-    if (!op.getMinOperand() && !op.getMaxOperand())
-      return failure();
-    GraphWriter write(b, op.getLoc());
-    auto bound = [&](Value operand, TypedAttr attribute) -> Value {
-      if (operand)
-        return typeOf(operand).getRank() == 0 ? operand : write.reshape(operand, {});
-      if (!attribute)
-        return {};
-      auto type = RankedTensorType::get({}, attribute.getType());
-      return write.constant(DenseElementsAttr::get(type, ArrayRef<Attribute>(attribute)));
-    };
-    Value low = bound(op.getMinOperand(), op.getMinAttr()), high = bound(op.getMaxOperand(), op.getMaxAttr());
-    Value result = low ? write.op("Max", {op.getX(), low}) : op.getX();
-    b.replaceOp(op, high ? write.op("Min", {result, high}) : result);
-    return success();
-  }
-};
-
 /// A constant mask keeps one triangle.
 struct DecomposeTrilu : OpRewritePattern<TriluOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TriluOp op, PatternRewriter &b) const override {
     RankedTensorType type = typeOf(op.getX());
     Type element = type.getElementType();
-    if (op.getKOperand() || type.getRank() < 2 || !element.isIntOrFloat() || element.isUnsignedInteger())
+    if (op.getKOperand() || type.getRank() < 2 || !element.isIntOrFloat())
       return failure();
     GraphWriter write(b, op.getLoc());
     int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getDimSize(type.getRank() - 1);
@@ -144,7 +102,7 @@ struct DecomposeTrilu : OpRewritePattern<TriluOp> {
       for (int64_t column = 0; column < columns; ++column)
         mask.push_back(op.getUpper() ? column - row >= k : column - row <= k);
     if (mask.empty())
-      return failure();
+      return b.replaceOp(op, op.getX()), success();
     Value keep = write.constant(makeConstant(RankedTensorType::get({rows, columns}, b.getI1Type()), std::move(mask)));
     b.replaceOp(op, write.op("Where", {keep, op.getX(), write.scalar(0, op.getX())}));
     return success();
@@ -245,10 +203,8 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
     if (failed(normalizeAttributes(getOperation())))
       return signalPassFailure();
     RewritePatternSet patterns(context);
-    patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, ChainVariadic<SumOp>,
-                 ChainVariadic<MeanOp>, ChainVariadic<MinOp>, ChainVariadic<MaxOp>, DecomposeCenterCropPad, DecomposeCompress,
-                 DecomposeMaxUnpool,
-                 DecomposeClip, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
+    patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, DecomposeCenterCropPad,
+                 DecomposeCompress, DecomposeMaxUnpool, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
     populateAttentionPatterns(patterns, maxSteps);
     populateMicrosoftPatterns(patterns);
     populateNormalizationPatterns(patterns);

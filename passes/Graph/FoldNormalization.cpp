@@ -176,44 +176,66 @@ Value biasVector(OpBuilder &b, Channels &channels, RankedTensorType type) {
   return perChannel(b, channels.op->getLoc(), bias, type, channels.resultAxis);
 }
 
+/// The constant (or tree of constants in channel layout) as a vector; null when it is neither.
+Value vectorOf(OpBuilder &b, Location loc, Value constant, RankedTensorType type) {
+  if (isConstant(constant))
+    return perChannel(b, loc, constant, type, 1);
+  RankedTensorType own = typeOf(constant);
+  int64_t channels = type.getDimSize(1), lead = type.getRank() - own.getRank();
+  for (auto [i, size] : llvm::enumerate(own.getShape()))
+    if (size != (int64_t(i) + lead == 1 ? channels : 1))
+      return {};
+  return own.getNumElements() == channels ? reshapeTo(b, loc, constant, {channels}) : Value();
+}
+
+/// A scale or shift by channel behind a convolution.
+struct Behind {
+  Channels channels;
+  Value vector; ///< of the scale or shift
+  Value bias;   ///< of the convolution, null when it has none
+};
+
+/// Takes `op`, a product or sum with a constant by channel, apart; none when it is something else.
+template <typename OpTy> std::optional<Behind> matchBehind(OpTy op, PatternRewriter &b) {
+  Value constant, x;
+  if (!splitConstant(op, constant, x))
+    return std::nullopt;
+  std::optional<Channels> channels = channelsOf(x);
+  if (!channels)
+    return std::nullopt;
+  RankedTensorType type = typeOf(x);
+  Value vector = vectorOf(b, op.getLoc(), constant, type);
+  bool hasBias = channels->op->getNumOperands() > 2;
+  Value bias = hasBias ? biasVector(b, *channels, type) : Value();
+  if (!vector || (hasBias && !bias))
+    return std::nullopt;
+  return Behind{*channels, vector, bias};
+}
+
+/// Replaces `op` by the convolution with other operands.
+void replaceByClone(PatternRewriter &b, Operation *op, Operation *convolution, ValueRange operands) {
+  Operation *clone = b.clone(*convolution);
+  clone->setOperands(operands);
+  b.replaceOp(op, clone->getResult(0));
+}
+
 /// A scale by channel behind a convolution goes into its weight and bias.
 struct FoldScale : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &b) const override {
-    Value constant, x;
-    if (!splitConstant(op, constant, x))
+    std::optional<Behind> scale = matchBehind(op, b);
+    if (!scale)
       return failure();
-    std::optional<Channels> channels = channelsOf(x);
-    if (!channels)
-      return failure();
-    RankedTensorType type = typeOf(x);
-    Value scale = vectorOf(b, op.getLoc(), constant, type);
-    Value bias = channels->op->getNumOperands() > 2 ? biasVector(b, *channels, type) : Value();
-    if (!scale || (channels->op->getNumOperands() > 2 && !bias))
-      return failure();
-    Location loc = channels->op->getLoc();
+    Operation *convolution = scale->channels.op;
+    Location loc = convolution->getLoc();
     b.setInsertionPoint(op);
-    Value weight = channels->op->getOperand(1);
-    Value scaled = build(b, loc, "Mul", {weight, reshapeTo(b, loc, scale, channels->weightShape)});
-    SmallVector<Value> operands = {channels->op->getOperand(0), scaled};
-    if (bias)
-      operands.push_back(build(b, loc, "Mul", {bias, scale}));
-    Operation *clone = b.clone(*channels->op);
-    clone->setOperands(operands);
-    b.replaceOp(op, clone->getResult(0));
+    Value factors = reshapeTo(b, loc, scale->vector, scale->channels.weightShape);
+    SmallVector<Value> operands = {convolution->getOperand(0),
+                                   build(b, loc, "Mul", {convolution->getOperand(1), factors})};
+    if (scale->bias)
+      operands.push_back(build(b, loc, "Mul", {scale->bias, scale->vector}));
+    replaceByClone(b, op, convolution, operands);
     return success();
-  }
-
-  /// The constant (or tree of constants in channel layout) as a vector.
-  static Value vectorOf(OpBuilder &b, Location loc, Value constant, RankedTensorType type) {
-    if (isConstant(constant))
-      return perChannel(b, loc, constant, type, 1);
-    RankedTensorType own = typeOf(constant);
-    int64_t channels = type.getDimSize(1), lead = type.getRank() - own.getRank();
-    for (auto [i, size] : llvm::enumerate(own.getShape()))
-      if (size != (int64_t(i) + lead == 1 ? channels : 1))
-        return {};
-    return own.getNumElements() == channels ? reshapeTo(b, loc, constant, {channels}) : Value();
   }
 };
 
@@ -221,24 +243,13 @@ struct FoldScale : OpRewritePattern<MulOp> {
 struct FoldShift : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &b) const override {
-    Value constant, x;
-    if (!splitConstant(op, constant, x))
+    std::optional<Behind> shift = matchBehind(op, b);
+    if (!shift)
       return failure();
-    std::optional<Channels> channels = channelsOf(x);
-    if (!channels)
-      return failure();
-    RankedTensorType type = typeOf(x);
-    Value shift = FoldScale::vectorOf(b, op.getLoc(), constant, type);
-    bool hasBias = channels->op->getNumOperands() > 2;
-    Value bias = hasBias ? biasVector(b, *channels, type) : Value();
-    if (!shift || (hasBias && !bias))
-      return failure();
+    Operation *convolution = shift->channels.op;
     b.setInsertionPoint(op);
-    if (bias)
-      shift = build(b, op.getLoc(), "Add", {bias, shift});
-    Operation *clone = b.clone(*channels->op);
-    clone->setOperands({channels->op->getOperand(0), channels->op->getOperand(1), shift});
-    b.replaceOp(op, clone->getResult(0));
+    Value bias = shift->bias ? build(b, op.getLoc(), "Add", {shift->bias, shift->vector}) : shift->vector;
+    replaceByClone(b, op, convolution, {convolution->getOperand(0), convolution->getOperand(1), bias});
     return success();
   }
 };

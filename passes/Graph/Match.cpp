@@ -7,6 +7,7 @@
 
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Elementwise.h"
+#include "dialects/ONNX/Ops/Movement.h"
 
 #include <cmath>
 
@@ -26,6 +27,10 @@ bool trn::isConstantNear(Value value, double expected) {
 }
 
 bool trn::isConstant(Value value) { return Constant::get(value).has_value(); }
+
+bool trn::isReshape(Operation *op) {
+  return isa<onnx::ReshapeOp, onnx::SqueezeOp, onnx::UnsqueezeOp, onnx::FlattenOp>(op);
+}
 
 RankedTensorType trn::typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 

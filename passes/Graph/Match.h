@@ -19,6 +19,9 @@ constexpr double kConstantTolerance = 1e-6;
 bool isConstantNear(mlir::Value value, double expected);
 bool isConstant(mlir::Value value);
 
+/// Whether the operation gives its first operand's elements another shape, in their order.
+bool isReshape(mlir::Operation *op);
+
 mlir::RankedTensorType typeOf(mlir::Value value);
 bool isReal(mlir::Value value);
 

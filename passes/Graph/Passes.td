@@ -112,13 +112,13 @@ def RecomposePass : Pass<"onnx-recompose", "::mlir::func::FuncOp"> {
 def DecomposePass : Pass<"onnx-decompose", "::mlir::func::FuncOp"> {
   let summary = "Express operators that have no lowering of their own by others";
   let description = [{
-    **Contract in**: static types. **Contract out**: no Sum, Mean, Flatten, Squeeze, Unsqueeze, Dropout,
-    OneHot, Trilu, CenterCropPad, no BatchNormalization in training, no attention, loss or optimiser; Min and Max have two
-    operands; LSTM and LinearAttention of at most `max-steps` steps are unrolled.
+    **Contract in**: static types. **Contract out**: no Flatten, Squeeze, Unsqueeze, Dropout,
+    OneHot, Trilu, CenterCropPad, no BatchNormalization in training, no attention, loss or optimiser; LSTM and
+    LinearAttention of at most `max-steps` steps are unrolled.
 
-    **Example**: `Sum(a, b, c)` → `Add(Add(a, b), c)`.
+    **Example**: `Trilu(x)` → `Where([[1, 1], [0, 1]], x, 0)`.
 
-    **Not done**: GRU and RNN; reductions and normalisations, whose one meaning is their lowering to linalg.
+    **Not done**: GRU and RNN; what has a lowering to linalg, which is its one meaning.
   }];
   let options = [Option<"maxSteps", "max-steps", "int64_t", "128",
                         "longest recurrence that is unrolled (the instructions grow with the steps)">];

@@ -57,7 +57,7 @@ struct MergeReshapes : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     Operation *inner = op.getX().getDefiningOp();
-    if (!isa_and_nonnull<ReshapeOp, SqueezeOp, UnsqueezeOp, FlattenOp>(inner))
+    if (!inner || !isReshape(inner))
       return failure();
     rewriter.modifyOpInPlace(op, [&] { op.getXMutable().assign(inner->getOperand(0)); });
     return success();

@@ -113,10 +113,10 @@ def ONNX_GreaterOp : ONNX_Compare<"Greater", [1, 7, 9, 13], "arith.cmpf.ogt", "a
 def ONNX_LessOrEqualOp : ONNX_Compare<"LessOrEqual", [12, 16], "arith.cmpf.ole", "arith.cmpi.sle", "arith.cmpi.ule">;
 def ONNX_GreaterOrEqualOp : ONNX_Compare<"GreaterOrEqual", [12, 16], "arith.cmpf.oge", "arith.cmpi.sge", "arith.cmpi.uge">;
 
-// Variadic. `onnx-decompose` leaves two operands to Min and Max. A NaN wins.
+// Variadic: the scalar operation of the first two, of that and the third, and so on. A NaN wins.
 def ONNX_MinOp : ONNX_Variadic<"Min", [1, 6, 8, 12, 13], "arith.minimumf", "arith.minsi", "arith.minui">;
 def ONNX_MaxOp : ONNX_Variadic<"Max", [1, 6, 8, 12, 13], "arith.maximumf", "arith.maxsi", "arith.maxui">;
-def ONNX_SumOp : ONNX_Variadic<"Sum", [1, 6, 8, 13]>;
+def ONNX_SumOp : ONNX_Variadic<"Sum", [1, 6, 8, 13], "arith.addf", "arith.addi">;
 def ONNX_MeanOp : ONNX_Variadic<"Mean", [1, 6, 8, 13]>;
 
 def ONNX_WhereOp : ONNX_Op<"Where", [9, 16], "where"> {

@@ -226,6 +226,7 @@ static FailureOr<Value> lowerCast(onnx::CastOp op, LinalgBuilder &b) {
   });
 }
 
+/// Bounds are scalars; one element of any rank is taken for one.
 static FailureOr<Value> lowerClip(onnx::ClipOp op, LinalgBuilder &b) {
   Value x = op.getX();
   Type element = elementTypeOf(x);
@@ -233,9 +234,9 @@ static FailureOr<Value> lowerClip(onnx::ClipOp op, LinalgBuilder &b) {
   SmallVector<Value> inputs = {x};
   int minAt = -1, maxAt = -1;
   if (op.getMinOperand())
-    minAt = inputs.size(), inputs.push_back(op.getMinOperand());
+    minAt = inputs.size(), inputs.push_back(b.reshape(op.getMinOperand(), {}));
   if (op.getMaxOperand())
-    maxAt = inputs.size(), inputs.push_back(op.getMaxOperand());
+    maxAt = inputs.size(), inputs.push_back(b.reshape(op.getMaxOperand(), {}));
   auto bound = [&](Builder1 &b, int at, TypedAttr attribute, ValueRange e) -> Value {
     if (at >= 0)
       return e[at];
@@ -266,14 +267,12 @@ static FailureOr<Value> lowerClip(onnx::ClipOp op, LinalgBuilder &b) {
   });
 }
 
-/// Sum and Mean of any number of operands.
-template <typename Op> static FailureOr<Value> lowerSum(Op op, LinalgBuilder &b) {
-  bool isMean = std::is_same_v<Op, onnx::MeanOp>;
+static FailureOr<Value> lowerMean(onnx::MeanOp op, LinalgBuilder &b) {
   return b.map(op.getInputs(), shapeOf(op.getY()), elementTypeOf(op.getY()), [&](Builder1 &b, ValueRange e) -> Value {
     Value sum = e[0];
     for (Value next : e.drop_front())
       sum = add(b, sum, next);
-    return isMean ? div(b, sum, constantLike(b, sum, double(e.size()))) : sum;
+    return div(b, sum, constantLike(b, sum, double(e.size())));
   });
 }
 
@@ -290,8 +289,7 @@ void addElementwiseLowerings(LoweringTable &table) {
   table.add(lowerBitShift);
   table.add(lowerBitCast);
   table.add(lowerClip);
-  table.add(lowerSum<onnx::SumOp>);
-  table.add(lowerSum<onnx::MeanOp>);
+  table.add(lowerMean);
 }
 
 } // namespace trn

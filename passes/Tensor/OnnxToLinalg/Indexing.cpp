@@ -356,32 +356,6 @@ static LogicalResult lowerTopK(onnx::TopKOp op, LinalgBuilder &b, LoweringTable:
   return success();
 }
 
-/// on where the index (negative ones from the end) equals the position along the axis, off elsewhere.
-static FailureOr<Value> lowerOneHot(onnx::OneHotOp op, LinalgBuilder &b) {
-  if (!op.getDepth())
-    return op.emitOpError("expected a constant depth but got one computed at run time");
-  Value y = op.getY(), indices = op.getIndices();
-  int64_t rank = shapeOf(y).size(), depth = *op.getDepth(), axis = axisOf(op.getAxis(), y);
-  Type element = elementTypeOf(y), indexType = elementTypeOf(indices), i32 = b.getI32Type();
-  SmallVector<int64_t> indexDims;
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (dim != axis)
-      indexDims.push_back(dim);
-  Value off = b.reshape(b.sliceDim(op.getValues(), 0, 0, 1), {});
-  Value on = b.reshape(b.sliceDim(op.getValues(), 0, 1, 1), {});
-  return b.map({indices, off, on}, {b.dims(rank, indexDims), b.dims(rank, {}), b.dims(rank, {})}, shapeOf(y), element,
-               [&](Builder1 &b, ValueRange e) -> Value {
-                 Value index = convertScalar(b, e[0], indexType, i32);
-                 Value isNegative =
-                     arith::CmpIOp::create(b, arith::CmpIPredicate::slt, index, scalarConstant(b, i32, 0));
-                 Value fromEnd = arith::AddIOp::create(b, index, scalarConstant(b, i32, double(depth)));
-                 index = arith::SelectOp::create(b, isNegative, fromEnd, index);
-                 Value position = arith::IndexCastOp::create(b, i32, linalg::IndexOp::create(b, axis));
-                 Value same = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index, position);
-                 return arith::SelectOp::create(b, same, e[2], e[1]);
-               });
-}
-
 void addIndexingLowerings(LoweringTable &table) {
   table.add(lowerGather);
   table.add(lowerGatherElements);
@@ -389,7 +363,6 @@ void addIndexingLowerings(LoweringTable &table) {
   table.add(lowerScatterElements);
   table.add(lowerScatterND);
   table.add(lowerTopK);
-  table.add(lowerOneHot);
 }
 
 } // namespace trn

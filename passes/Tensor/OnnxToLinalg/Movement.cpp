@@ -11,8 +11,8 @@ using Builder1 = ImplicitLocOpBuilder;
 static int64_t axisOf(int64_t axis, Value x) { return axis < 0 ? axis + int64_t(shapeOf(x).size()) : axis; }
 static Value itself(Builder1 &, ValueRange e) { return e[0]; }
 
-/// Reshape, Flatten, Squeeze, Unsqueeze: the result's type says it all.
-template <typename Op> static FailureOr<Value> lowerReshape(Op op, LinalgBuilder &b) {
+/// The result's type says it all.
+static FailureOr<Value> lowerReshape(onnx::ReshapeOp op, LinalgBuilder &b) {
   return b.reshape(op.getX(), shapeOf(op.getY()));
 }
 
@@ -167,26 +167,8 @@ static FailureOr<Value> lowerSpaceToDepth(onnx::SpaceToDepthOp op, LinalgBuilder
   return b.reshape(b.transpose(split, {0, 3, 5, 1, 2, 4}), shapeOf(op.getY()));
 }
 
-static FailureOr<Value> lowerTrilu(onnx::TriluOp op, LinalgBuilder &b) {
-  if (op.getKOperand())
-    return op.emitOpError("expected a constant k but got one computed at run time");
-  Value x = op.getX();
-  Type element = elementTypeOf(x);
-  int64_t rank = shapeOf(x).size(), k = op.getK().value_or(0);
-  return b.map(x, shapeOf(x), element, [&](Builder1 &b, ValueRange e) -> Value {
-    Value row = linalg::IndexOp::create(b, rank - 2), column = linalg::IndexOp::create(b, rank - 1);
-    Value diagonal = arith::AddIOp::create(b, row, scalarConstant(b, b.getIndexType(), double(k)));
-    auto predicate = op.getUpper() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
-    Value keeps = arith::CmpIOp::create(b, predicate, column, diagonal);
-    return arith::SelectOp::create(b, keeps, e[0], scalarConstant(b, element, 0));
-  });
-}
-
 void addMovementLowerings(LoweringTable &table) {
-  table.add(lowerReshape<onnx::ReshapeOp>);
-  table.add(lowerReshape<onnx::FlattenOp>);
-  table.add(lowerReshape<onnx::SqueezeOp>);
-  table.add(lowerReshape<onnx::UnsqueezeOp>);
+  table.add(lowerReshape);
   table.add(lowerTranspose);
   table.add(lowerConcat);
   table.add(lowerSplit);
@@ -196,7 +178,6 @@ void addMovementLowerings(LoweringTable &table) {
   table.add(lowerTile);
   table.add(lowerDepthToSpace);
   table.add(lowerSpaceToDepth);
-  table.add(lowerTrilu);
 }
 
 } // namespace trn

@@ -1,21 +1,5 @@
 // RUN: trn-opt %s --onnx-decompose --onnx-infer-fold | %FileCheck %s
 
-// CHECK-LABEL: func @sum
-// CHECK: %[[A:.*]] = onnx.Add(%arg0, %arg1)
-// CHECK: onnx.Add(%[[A]], %arg2)
-func.func @sum(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<1xf32>) -> tensor<2xf32> {
-  %y = onnx.Sum(%a, %b, %c) : (tensor<2xf32>, tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
-  return %y : tensor<2xf32>
-}
-
-// CHECK-LABEL: func @max_of_three
-// CHECK: %[[A:.*]] = onnx.Max(%arg0, %arg1)
-// CHECK: onnx.Max(%[[A]], %arg2)
-func.func @max_of_three(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xf32>) -> tensor<2xf32> {
-  %y = onnx.Max(%a, %b, %c) : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
-  return %y : tensor<2xf32>
-}
-
 // CHECK-LABEL: func @views
 // CHECK: %[[A:.*]] = onnx.Reshape(%arg0) {shape = array<i64: 2, 12>}
 // CHECK: onnx.Reshape(%[[A]]) {shape = array<i64: 2, 1, 12>}
@@ -23,15 +7,6 @@ func.func @views(%x: tensor<2x3x4xf32>) -> tensor<2x1x12xf32> {
   %a = onnx.Flatten(%x) {axis = 1 : i64} : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
   %b = onnx.Unsqueeze(%a) {axes = array<i64: 1>} : (tensor<2x12xf32>) -> tensor<2x1x12xf32>
   return %b : tensor<2x1x12xf32>
-}
-
-// A bound that only the run knows.
-// CHECK-LABEL: func @clip
-// CHECK: %[[A:.*]] = onnx.Max(%arg0, %arg1)
-// CHECK: onnx.Min(%[[A]], %{{.*}})
-func.func @clip(%x: tensor<4xf32>, %min: tensor<f32>) -> tensor<4xf32> {
-  %y = onnx.Clip(%x, %min) {max = 6.0 : f32, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
 }
 
 // CHECK-LABEL: func @trilu

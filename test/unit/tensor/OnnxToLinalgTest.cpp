@@ -131,6 +131,25 @@ TEST_F(OnnxToLinalgTest, ClipWithOneBoundAndANaN) {
               ElementsAre(1, 2, testing::IsNan()));
 }
 
+TEST_F(OnnxToLinalgTest, ClipWithBoundsOfTheRun) {
+  EXPECT_THAT(run("onnx.Clip(%0, %1, %2) {operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<4xf32>, tensor<1xf32>, "
+                  "tensor<f32>) -> tensor<4xf32>",
+                  {floats({4}, {0, 2, 9, NAN}), floats({1}, {1}), floats({}, {3})}),
+              ElementsAre(1, 2, 3, testing::IsNan()))
+      << diagnostic;
+}
+
+TEST_F(OnnxToLinalgTest, SumAndMeanOfAnyNumberBroadcast) {
+  Tensor a = floats({2, 2}, {1, 2, 3, 4}), b = floats({2}, {10, 20}), c = floats({1}, {100});
+  EXPECT_THAT(run("onnx.Sum(%0, %1, %2) : (tensor<2x2xf32>, tensor<2xf32>, tensor<1xf32>) -> tensor<2x2xf32>", {a, b, c}),
+              ElementsAre(111, 122, 113, 124))
+      << diagnostic;
+  EXPECT_THAT(run("onnx.Mean(%0, %1) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>", {a, b}),
+              ElementsAre(5.5, 11, 6.5, 12))
+      << diagnostic;
+  EXPECT_THAT(run("onnx.Mean(%0) : (tensor<2xf32>) -> tensor<2xf32>", {b}), ElementsAre(10, 20)) << diagnostic;
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
@@ -428,14 +447,6 @@ TEST_F(OnnxToLinalgTest, ScatterNDAddsRepeatedUpdates) {
           "tensor<3xf32>",
           {floats({3}, {1, 1, 1}), longs({3, 1}, {2, 0, 2}), floats({3}, {10, 20, 30})}),
       ElementsAre(21, 1, 41))
-      << diagnostic;
-}
-
-TEST_F(OnnxToLinalgTest, OneHotAlongAnyAxis) {
-  EXPECT_THAT(
-      run("onnx.OneHot(%0, %1) {axis = 0 : i64, depth = 3 : i64} : (tensor<2xi64>, tensor<2xf32>) -> tensor<3x2xf32>",
-          {longs({2}, {1, -1}), floats({2}, {5, 9})}),
-      ElementsAre(5, 5, 9, 5, 5, 9))
       << diagnostic;
 }
 
