@@ -19,7 +19,7 @@ namespace trn {
 
 /// What whole tensors may take of SBUF: a share of it, and less at nodes at which programs have exceeded it.
 struct Residency {
-  unsigned percent = 60;
+  unsigned percent = ChooseLayoutPassOptions().residentPercent;
   std::vector<std::string> crowdedNodes;
 };
 

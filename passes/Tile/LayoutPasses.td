@@ -8,15 +8,16 @@ include "mlir/Pass/PassBase.td"
 include "passes/Target.td"
 
 /// Both passes of a plan ask for it with the same options.
+defvar residentPercent = "60";
 def ResidentPercentOption : Option<
-    "residentPercent", "resident-percent", "unsigned", "60",
-    "Share of the smallest SBUF of all devices that whole tensors may take; default 60: the rest is for tiles of weights "
-    "and temporaries">;
+    "residentPercent", "resident-percent", "unsigned", residentPercent,
+    "Share of the smallest SBUF of all devices that whole tensors may take; default " # residentPercent # ": the rest is "
+    "for tiles of weights and temporaries">;
 
 def CrowdedNodesOption : ListOption<
     "crowdedNodes", "crowded-nodes", "std::string",
-    "Nodes at which a program has exceeded SBUF: whole tensors may take 15 % of it less there for each time that a node is "
-    "named; default none">;
+    "Nodes at which a program has exceeded SBUF: whole tensors may take less of it there (LayoutOptions::kCrowdedPercent) "
+    "for each time that a node is named; default none">;
 
 def NormalizeStructurePass : Pass<"tile-normalize-structure", "mlir::func::FuncOp"> {
   let summary = "Bring the operations of stage tensor to the few forms that layouts are chosen for";

@@ -15,17 +15,6 @@ static constexpr unsigned kMaxEntries = 48;
 /// Above this many readers those of one thread are folded (only where the caller allows it).
 static constexpr unsigned kMaxReaders = 8;
 
-void AccessHistory::splitAt(uint64_t byte) {
-  auto it = segments.upper_bound(byte);
-  if (it == segments.begin())
-    return;
-  --it;
-  if (it->first == byte || it->second.end <= byte)
-    return;
-  segments.emplace(byte, it->second);
-  it->second.end = byte;
-}
-
 bool AccessHistory::conflicts(const Entry &entry, const ByteRegion &region) const {
   if (!entry.partitions.intersects(region.partitions))
     return false;
@@ -84,8 +73,8 @@ void AccessHistory::access(uint32_t node, uint16_t thread, const ByteRegion &reg
                            llvm::function_ref<void(uint32_t, Conflict)> conflict) {
   Entry entry{node, thread, false, static_cast<uint32_t>(regions.size()), region.partitions};
   regions.push_back(region);
-  splitAt(region.begin);
-  splitAt(region.end);
+  splitSegmentAt(segments, region.begin);
+  splitSegmentAt(segments, region.end);
   uint64_t at = region.begin;
   auto it = segments.lower_bound(at);
   while (at < region.end) {

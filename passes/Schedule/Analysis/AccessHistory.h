@@ -37,7 +37,6 @@ private:
     uint64_t end;
     Entries writers, readers;
   };
-  void splitAt(uint64_t byte);
   bool conflicts(const Entry &entry, const ByteRegion &region) const;
   void update(Segment &segment, const Entry &entry, const ByteRegion &region, bool reads, bool writes,
               llvm::function_ref<void(uint32_t, Conflict)> conflict);

@@ -115,20 +115,9 @@ bool ByteRegion::forEachRun(unsigned limit, llvm::function_ref<void(uint64_t, ui
 /// Patterns of more runs than this are added by their bounding interval and not removed at all.
 static constexpr unsigned kMaxRuns = 256;
 
-void RegionSet::splitAt(uint64_t byte) {
-  auto it = segments.upper_bound(byte);
-  if (it == segments.begin())
-    return;
-  --it;
-  if (it->first == byte || it->second.end <= byte)
-    return;
-  segments.emplace(byte, it->second);
-  it->second.end = byte;
-}
-
 void RegionSet::addRun(uint64_t begin, uint64_t end, const PartitionMask &partitions) {
-  splitAt(begin);
-  splitAt(end);
+  splitSegmentAt(segments, begin);
+  splitSegmentAt(segments, end);
   uint64_t at = begin;
   auto it = segments.lower_bound(begin);
   while (at < end) {
@@ -145,8 +134,8 @@ void RegionSet::addRun(uint64_t begin, uint64_t end, const PartitionMask &partit
 }
 
 void RegionSet::removeRun(uint64_t begin, uint64_t end, const PartitionMask &partitions) {
-  splitAt(begin);
-  splitAt(end);
+  splitSegmentAt(segments, begin);
+  splitSegmentAt(segments, end);
   auto it = segments.lower_bound(begin);
   while (it != segments.end() && it->first < end) {
     it->second.partitions.remove(partitions);

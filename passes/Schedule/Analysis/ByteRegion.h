@@ -65,6 +65,19 @@ struct ByteRegion {
   bool forEachRun(unsigned limit, llvm::function_ref<void(uint64_t, uint64_t)> f) const;
 };
 
+/// Makes a border of segments at `byte`: a segment across it becomes two with the same contents. A segment is mapped from
+/// its first byte and knows its `end`.
+template <typename Segment> void splitSegmentAt(std::map<uint64_t, Segment> &segments, uint64_t byte) {
+  auto it = segments.upper_bound(byte);
+  if (it == segments.begin())
+    return;
+  --it;
+  if (it->first == byte || it->second.end <= byte)
+    return;
+  segments.emplace(byte, it->second);
+  it->second.end = byte;
+}
+
 /// A set of bytes × partitions of one buffer.
 class RegionSet {
 public:
@@ -79,7 +92,6 @@ private:
     uint64_t end;
     PartitionMask partitions;
   };
-  void splitAt(uint64_t byte);
   void addRun(uint64_t begin, uint64_t end, const PartitionMask &partitions);
   void removeRun(uint64_t begin, uint64_t end, const PartitionMask &partitions);
   std::map<uint64_t, Segment> segments;

@@ -14,7 +14,6 @@ namespace trn {
 
 using Builder1 = ImplicitLocOpBuilder;
 
-static int64_t axisOf(int64_t axis, Value x) { return axis < 0 ? axis + int64_t(shapeOf(x).size()) : axis; }
 
 /// A position in a dimension of `size`: negative ones count from the end. Computed in the type of the index, as the
 /// device does it.

@@ -17,6 +17,11 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return tensorType(value).getShape(); }
 inline mlir::Type elementTypeOf(mlir::Value value) { return tensorType(value).getElementType(); }
 
+/// The dimension of `x` that an axis means; negative ones count from the end.
+inline int64_t axisOf(int64_t axis, mlir::Value x) {
+  return axis < 0 ? axis + static_cast<int64_t>(shapeOf(x).size()) : axis;
+}
+
 /// A scalar constant of an integer, index or float type.
 mlir::Value scalarConstant(mlir::ImplicitLocOpBuilder &builder, mlir::Type type, double value);
 /// The smallest and largest value of a type: for floats the infinities.

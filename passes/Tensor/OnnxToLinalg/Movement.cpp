@@ -8,7 +8,6 @@ namespace trn {
 
 using Builder1 = ImplicitLocOpBuilder;
 
-static int64_t axisOf(int64_t axis, Value x) { return axis < 0 ? axis + int64_t(shapeOf(x).size()) : axis; }
 static Value itself(Builder1 &, ValueRange e) { return e[0]; }
 
 /// The result's type says it all.

@@ -27,7 +27,7 @@ static Value alongAxis(LinalgBuilder &b, Value parameter, Value x, int64_t axis)
 /// parameters have, and what lies in one.
 static FailureOr<SmallVector<Value>> operandsOf(Operation *op, LinalgBuilder &b, Value x, ValueRange parameters,
                                                 int64_t axis, int64_t block) {
-  axis = axis < 0 ? axis + int64_t(shapeOf(x).size()) : axis;
+  axis = axisOf(axis, x);
   SmallVector<Value> operands = {x};
   if (block == 0 || shapeOf(parameters[0]).size() < shapeOf(x).size()) {
     for (Value parameter : parameters)

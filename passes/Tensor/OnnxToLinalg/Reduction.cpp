@@ -28,7 +28,7 @@ template <typename Op> static SmallVector<int64_t> axesOf(Op op) {
     axes.assign(given->begin(), given->end());
   int64_t rank = shapeOf(op.getX()).size();
   for (int64_t &axis : axes)
-    axis = axis < 0 ? axis + rank : axis;
+    axis = axisOf(axis, op.getX());
   if (axes.empty() && !op.getNoopWithEmptyAxes())
     llvm::append_range(axes, llvm::seq<int64_t>(0, rank));
   return axes;
