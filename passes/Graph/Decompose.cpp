@@ -22,7 +22,6 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 
 namespace trn {
 #define GEN_PASS_DEF_DECOMPOSEPASS
@@ -75,8 +74,7 @@ struct DecomposeOneHot : OpRewritePattern<OneHotOp> {
     Value negative = write.op("Less", {indices, write.scalar(0, indices)});
     Value wrapped = write.op("Add", {indices, write.scalar(double(depth), indices)});
     Value wanted = write.op("Where", {negative, wrapped, indices});
-    auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, depth));
-    Value range = write.constant(makeIntegers(RankedTensorType::get(rangeShape, type.getElementType()), numbers));
+    Value range = write.positions(depth, rangeShape, type.getElementType());
     auto value = [&](int64_t i) {
       Value one = write.op("Slice", {op.getValues()}, {write.ints("starts", {i}), write.ints("ends", {i + 1})});
       return write.reshape(one, {});

@@ -12,7 +12,6 @@
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 
-#include "llvm/ADT/Sequence.h"
 
 #include <cmath>
 
@@ -103,13 +102,10 @@ private:
 
   /// A mask may end before the keys do: what is behind its end is masked out.
   Value padded(Value given) {
-    SmallVector<int64_t> shape(typeOf(given).getShape());
-    int64_t missing = columns - shape.back();
-    if (shape.back() == 1 || missing <= 0)
+    int64_t last = typeOf(given).getRank() - 1;
+    if (typeOf(given).getDimSize(last) == 1)
       return given;
-    shape.back() = missing;
-    Value fill = write.scalar(isReal(given) ? -INFINITY : 0.0, given);
-    return write.concat({given, write.expand(fill, shape)}, int64_t(shape.size()) - 1);
+    return write.extend(given, last, columns, isReal(given) ? -INFINITY : 0.0);
   }
 
   /// Bounds on `column - row`: none where a side is open.
@@ -161,8 +157,7 @@ private:
   }
 
   Value validKeys() {
-    SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, columns));
-    Value positions = write.integers(numbers, {columns}, write.b.getI64Type());
+    Value positions = write.positions(columns, {columns}, write.b.getI64Type());
     return write.op("Less", {positions, write.reshape(op.getNonpadKvSeqlen(), {batch, 1, 1, 1})});
   }
 
@@ -338,7 +333,7 @@ struct DecomposeTensorScatter : OpRewritePattern<TensorScatterOp> {
     SmallVector<int64_t> ones(shape.size(), 1), alongAxis = ones, perSample = ones;
     alongAxis[axis] = length;
     perSample[0] = shape[0];
-    Value positions = write.integers(llvm::to_vector(llvm::seq<int64_t>(0, length)), alongAxis, i64);
+    Value positions = write.positions(length, alongAxis, i64);
     Value first = write.reshape(op.getWriteIndices(), perSample);
     for (int64_t row = 0; row < rows; ++row) {
       Value target = row ? write.add(first, write.scalar(row, i64)) : first;

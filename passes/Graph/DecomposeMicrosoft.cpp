@@ -12,7 +12,6 @@
 #include "passes/Graph/Match.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 
 #include <cmath>
 
@@ -22,10 +21,6 @@ using namespace trn::onnx;
 
 namespace {
 
-Value positions(GraphWriter &write, int64_t count, ArrayRef<int64_t> shape, Type element) {
-  return write.integers(llvm::to_vector(llvm::seq<int64_t>(0, count)), shape, element);
-}
-
 /// What is added to the scores of [batch, heads, rows, keys]: 0 where a key takes part, `filter` elsewhere. The mask is
 /// 1 for keys that do, [batch, keys] or [batch, rows, keys]; or the end of each sample's keys, and then, optionally,
 /// their starts.
@@ -33,7 +28,7 @@ Value paddingFilter(GraphWriter &write, Value mask, int64_t batch, int64_t keys,
   ArrayRef<int64_t> shape = typeOf(mask).getShape();
   Value takesPart;
   if (shape.size() == 1) {
-    Value place = positions(write, keys, {keys}, typeOf(mask).getElementType());
+    Value place = write.positions(keys, {keys}, typeOf(mask).getElementType());
     auto bound = [&](int64_t from) {
       return write.reshape(write.slice(mask, 0, from, from + batch), {batch, 1, 1, 1});
     };
@@ -224,7 +219,7 @@ private:
     if (op.getPositionIds())
       return op.getPositionIds();
     Type i64 = write.b.getI64Type();
-    Value rowNumbers = positions(write, rows, {1, rows}, i64);
+    Value rowNumbers = write.positions(rows, {1, rows}, i64);
     Value places = first ? write.add(write.cast(first, i64), rowNumbers) : rowNumbers;
     return write.expand(places, {batch, rows});
   }
@@ -243,7 +238,7 @@ private:
     past = filled(past, keys);
     Value zero = write.scalar(0, fresh);
     // How far each position is behind the first new one.
-    Value distance = write.sub(positions(write, keys, {1, keys}, index), first);
+    Value distance = write.sub(write.positions(keys, {1, keys}, index), first);
     auto perKey = [&](Value flags) { return write.reshape(flags, {batch, 1, keys, 1}); };
     Value isPast = perKey(write.op("Less", {distance, write.scalar(0, index)}));
     Value behind = write.op("GreaterOrEqual", {distance, write.scalar(double(rows), index)});
@@ -263,21 +258,17 @@ private:
     return write.concat(samples, 0);
   }
 
-  /// `x` with zeros behind its end, up to `length` positions (dimension 2).
-  Value filled(Value x, int64_t length) {
-    SmallVector<int64_t> shape(typeOf(x).getShape());
-    shape[2] = length - shape[2];
-    return shape[2] <= 0 ? x : write.concat({x, write.expand(write.scalar(0, x), shape)}, 2);
-  }
+  /// `x` with zeros behind its end, up to `length` positions.
+  Value filled(Value x, int64_t length) { return write.extend(x, 2, length, 0); }
 
   /// Which keys a query may attend to: those up to its own position, within the window, or all of its sample's.
   Value allowed() {
-    Value key = positions(write, keys, {1, 1, 1, keys}, index);
+    Value key = write.positions(keys, {1, 1, 1, keys}, index);
     if (!op.getCausal()) {
       Value length = write.add(write.cast(op.getSeqlensK(), index), write.scalar(1, index));
       return write.op("Less", {key, write.reshape(length, {batch, 1, 1, 1})});
     }
-    Value row = positions(write, rows, {1, 1, rows, 1}, index);
+    Value row = write.positions(rows, {1, 1, rows, 1}, index);
     if (first)
       row = write.add(row, write.reshape(first, {batch, 1, 1, 1}));
     Value flags = write.op("LessOrEqual", {key, row});
@@ -310,10 +301,7 @@ private:
 
   /// One number for each key; what is behind the bias's end is masked out anyway.
   Value bias() {
-    Value given = op.getAttentionBias();
-    SmallVector<int64_t> shape(typeOf(given).getShape());
-    shape[3] = keys - shape[3];
-    return shape[3] <= 0 ? given : write.concat({given, write.expand(write.scalar(0, given), shape)}, 3);
+    return write.extend(op.getAttentionBias(), 3, keys, 0);
   }
 
   /// A sink takes its part of the weights and gives nothing: it is one more key whose score is its number (0 when the
@@ -358,7 +346,7 @@ struct DecomposeMicrosoftRotary : OpRewritePattern<MicrosoftRotaryEmbeddingOp> {
     Value places = op.getPositionIds();
     if (typeOf(places).getRank() < 2)
       places = write.expand(
-          write.add(write.reshape(places, {1, 1}), positions(write, rows, {1, rows}, typeOf(places).getElementType())),
+          write.add(write.reshape(places, {1, 1}), write.positions(rows, {1, rows}, typeOf(places).getElementType())),
           {batch, rows});
     int64_t heads = op.getNumHeads();
     if (heads == 0 && shape.size() == 3) // Then the caches tell the head's size.

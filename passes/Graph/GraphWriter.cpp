@@ -7,6 +7,7 @@
 #include "passes/Graph/Match.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
 using namespace trn;
@@ -57,9 +58,19 @@ Value GraphWriter::splitHeads(Value x, int64_t heads) {
   return transpose(reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
 }
 
+Value GraphWriter::extend(Value x, int64_t axis, int64_t length, double fill) {
+  SmallVector<int64_t> shape(typeOf(x).getShape());
+  shape[axis] = length - shape[axis];
+  return shape[axis] <= 0 ? x : concat({x, expand(scalar(fill, x), shape)}, axis);
+}
+
 Value GraphWriter::joinHeads(Value x) {
   ArrayRef<int64_t> shape = typeOf(x).getShape();
   return reshape(transpose(x, {0, 2, 1, 3}), {shape[0], shape[2], shape[1] * shape[3]});
+}
+
+Value GraphWriter::positions(int64_t count, ArrayRef<int64_t> shape, Type element) {
+  return integers(llvm::to_vector(llvm::seq<int64_t>(0, count)), shape, element);
 }
 
 Value GraphWriter::scalar(double value, Value like) { return scalar(value, typeOf(like).getElementType()); }

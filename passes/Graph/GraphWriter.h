@@ -31,6 +31,8 @@ public:
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> perm);
   mlir::Value expand(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   mlir::Value concat(llvm::ArrayRef<mlir::Value> values, int64_t axis);
+  /// With `fill` behind the end of an axis, up to `length`; the value itself if it is as long.
+  mlir::Value extend(mlir::Value x, int64_t axis, int64_t length, double fill);
   /// [start, end) along one axis; the value itself if that is all of it.
   mlir::Value slice(mlir::Value x, int64_t axis, int64_t start, int64_t end);
   /// ReduceSum, ReduceMean, ReduceMax, …
@@ -46,6 +48,8 @@ public:
   mlir::Value scalar(double value, mlir::Type element);
   mlir::Value constant(mlir::ElementsAttr value);
   mlir::Value integers(llvm::ArrayRef<int64_t> values, llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  /// The numbers 0 to count - 1.
+  mlir::Value positions(int64_t count, llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
   mlir::NamedAttribute ints(llvm::StringRef name, llvm::ArrayRef<int64_t> values);
   mlir::NamedAttribute integer(llvm::StringRef name, int64_t value);
