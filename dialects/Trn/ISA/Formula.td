@@ -2,7 +2,7 @@
 //
 // Owns the vocabulary of formulas: what a record says that an element of its result is, as a dag of scalar operations.
 // Formulas stand in the records of ONNX operators (dialects/ONNX/Ops) and of scalar operations that no instruction
-// computes (Compositions.td). Both generators read them with compiler/tools/trn-tblgen/Formulas.h, which refuses an
+// computes (Compositions.td). Both generators read them with dialects/tblgen/Formulas.h, which refuses an
 // operation with a wrong number of arguments and a name that the record does not have.
 //
 //===--------------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-#include "backends/trnx/Translation.h"
+#include "compiler/Trnx/Translation.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

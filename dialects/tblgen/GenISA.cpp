@@ -5,8 +5,8 @@
 // are ordinary code over the field visitors and are not generated.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/tools/trn-tblgen/Formulas.h"
-#include "compiler/tools/trn-tblgen/Records.h"
+#include "dialects/tblgen/Formulas.h"
+#include "dialects/tblgen/Records.h"
 #include "mlir/TableGen/GenInfo.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,7 +4,7 @@
 // docs/generated/devices.md (-gen-device-docs). Everything in them stands in a record.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/tools/trn-tblgen/Records.h"
+#include "dialects/tblgen/Records.h"
 #include "mlir/TableGen/GenInfo.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

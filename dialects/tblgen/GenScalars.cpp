@@ -4,8 +4,8 @@
 // functions (-gen-scalar-code), from dialects/Trn/ISA/Compositions.td.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/tools/trn-tblgen/Formulas.h"
-#include "compiler/tools/trn-tblgen/Records.h"
+#include "dialects/tblgen/Formulas.h"
+#include "dialects/tblgen/Records.h"
 #include "mlir/TableGen/GenInfo.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TableGen/Error.h"

@@ -4,7 +4,7 @@
 // memory effects (-gen-trn-op-impls). All of them are one call into dialects/Trn/Instruction.cpp.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/tools/trn-tblgen/Records.h"
+#include "dialects/tblgen/Records.h"
 #include "mlir/TableGen/GenInfo.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TableGen/TableGenBackend.h"

@@ -3,7 +3,7 @@
 // Owns the generators of isa::DeviceInfo (-gen-device-decls) and of one constant per target (-gen-device-defs).
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/tools/trn-tblgen/Records.h"
+#include "dialects/tblgen/Records.h"
 #include "mlir/TableGen/GenInfo.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TableGen/Error.h"

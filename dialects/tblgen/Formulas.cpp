@@ -1,5 +1,5 @@
 //===- Formulas.cpp - formulas of records as tables -----------------------===//
-#include "compiler/tools/trn-tblgen/Formulas.h"
+#include "dialects/tblgen/Formulas.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -7,7 +7,7 @@
 // cannot carry.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/tools/trn-tblgen/Formulas.h"
+#include "dialects/tblgen/Formulas.h"
 #include "mlir/TableGen/Attribute.h"
 #include "mlir/TableGen/GenInfo.h"
 #include "mlir/TableGen/Operator.h"

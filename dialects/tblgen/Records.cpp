@@ -1,5 +1,5 @@
 //===- Records.cpp - typed views of the instruction records ---------------===//
-#include "compiler/tools/trn-tblgen/Records.h"
+#include "dialects/tblgen/Records.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TableGen/Error.h"
