@@ -7,6 +7,7 @@
 #include "dialects/Trn/TrnOps.h"
 #include "passes/Schedule/ReadProgram.h"
 #include "runtime/timing/CostModel.h"
+#include "runtime/timing/Operands.h"
 
 using namespace mlir;
 using namespace trn;
@@ -40,13 +41,6 @@ func::FuncOp trn::findEntry(ModuleOp module) {
     return entry;
   module.emitError("expected a public function with a body");
   return {};
-}
-
-void trn::accessOf(const isa::Instruction &inst, const isa::OperandInfo &operand, bool &reads, bool &writes) {
-  reads = isa::reads(operand.role);
-  writes = isa::writes(operand.role);
-  if (const auto *matmul = std::get_if<isa::NcMatmul>(&inst); matmul && writes)
-    reads = matmul->accumulate;
 }
 
 FlatBuffer trn::bufferOf(Value base) {
@@ -151,11 +145,12 @@ LogicalResult Reader::readInstruction(ir::InstructionOpInterface op) {
     if (int32_t set = isa::info(activation->func).tableSet)
       flat.tableSet = set;
   flat.firstAccess = result.program.accesses.size();
-  isa::forEachOperand(*inst, [&](const isa::AP &ap, const isa::OperandInfo &operand) {
+  rt::forEachUse(*inst, [&](const rt::OperandUse &use, unsigned) {
     FlatAccess access;
-    access.buffer = ap.buffer;
-    accessOf(*inst, operand, access.reads, access.writes);
-    access.region = ByteRegion::of(ap);
+    access.buffer = use.ap->buffer;
+    access.reads = use.reads;
+    access.writes = use.writes;
+    access.region = ByteRegion::of(*use.ap);
     result.program.accesses.push_back(access);
   });
   flat.numAccesses = result.program.accesses.size() - flat.firstAccess;

@@ -30,9 +30,6 @@ mlir::func::FuncOp findEntry(mlir::ModuleOp module);
 /// Fails with an error at an instruction that the target cannot execute.
 mlir::FailureOr<FunctionProgram> readProgram(mlir::func::FuncOp function, const isa::DeviceInfo &device);
 
-/// Whether `operand` of `inst` is read and written; a matmul that does not accumulate only writes.
-void accessOf(const isa::Instruction &inst, const isa::OperandInfo &operand, bool &reads, bool &writes);
-
 /// The buffer that a `trn.alloc` or `trn.get_global` stands for.
 FlatBuffer bufferOf(mlir::Value base);
 

@@ -8,6 +8,7 @@
 #include "passes/Schedule/Analysis/ByteRegion.h"
 #include "passes/Schedule/Passes.h"
 #include "passes/Schedule/ReadProgram.h"
+#include "runtime/timing/Operands.h"
 
 using namespace mlir;
 
@@ -63,15 +64,16 @@ LogicalResult SplitBuffersPass::collectUses(ir::InstructionOpInterface op,
   });
   if (failed(inst))
     return failure();
-  isa::forEachOperand(*inst, [&](const isa::AP &ap, const isa::OperandInfo &operand) {
-    auto list = uses.find(bases[ap.buffer]);
+  rt::forEachUse(*inst, [&](const rt::OperandUse &use, unsigned) {
+    auto list = uses.find(bases[use.ap->buffer]);
     if (list == uses.end())
       return;
     if (list->second.empty() || list->second.back().op != op)
       list->second.push_back({op, {}});
     FlatAccess access;
-    accessOf(*inst, operand, access.reads, access.writes);
-    access.region = ByteRegion::of(ap);
+    access.reads = use.reads;
+    access.writes = use.writes;
+    access.region = ByteRegion::of(*use.ap);
     list->second.back().accesses.push_back(access);
   });
   return success();

@@ -60,6 +60,8 @@ void Emitter::select(Value dst, Value predicate, Value onTrue, Value onFalse) {
   emit<ir::SelectOp>(dst, predicate, onTrue, onFalse);
 }
 
+void Emitter::spread(Value dst) { emit<ir::NcStreamShuffleOp>(dst, dst, SmallVector<int32_t>(32, 0)); }
+
 void Emitter::dma(Value dst, Value src) { emit<ir::DmaCopyOp>(dst, src); }
 
 void Emitter::gather(Value dst, Value table, Value indices) { emit<ir::DmaGatherOp>(dst, table, indices); }

@@ -45,6 +45,8 @@ public:
   void fill(mlir::Value dst, float value);
   void copyPredicated(mlir::Value dst, mlir::Value src, mlir::Value predicate, bool reverse = false);
   void select(mlir::Value dst, mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse);
+  /// Gives every partition what the first of its group of 32 holds.
+  void spread(mlir::Value dst);
   void dma(mlir::Value dst, mlir::Value src);
   void gather(mlir::Value dst, mlir::Value table, mlir::Value indices);
 

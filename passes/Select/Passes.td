@@ -108,6 +108,21 @@ def SelectMovementPass : SelectPass<"trn-select-movement"> {
   }];
 }
 
+def SpreadLoadsPass : Pass<"trn-spread-loads", "mlir::ModuleOp"> {
+  let summary = "Load rows that every partition reads once, and spread them on chip";
+  let description = [{
+    *Contract in*: stage `selected`; `trn.dma_copy` whose source steps over partitions by 0.
+
+    *Contract out*: where such rows are a good part of all bytes between HBM and the chip, each is loaded to the first of
+    every 32 partitions and spread by `trn.nc_stream_shuffle`; a remark says how much they are.
+
+    *Example*: a bias of 768 features that 128 tokens add takes 4 transfers of 3 KiB and one shuffle, not one of 384 KiB.
+
+    *Not done*: values that the program has computed on one partition; PE spreads them.
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect"];
+}
+
 def FuseReductionsPass : Pass<"trn-fuse-reductions", "mlir::func::FuncOp"> {
   let summary = "Let reductions ride on other instructions";
   let description = [{

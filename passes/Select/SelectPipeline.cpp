@@ -19,6 +19,7 @@ void trn::buildSelectPipeline(OpPassManager &modulePasses, llvm::StringRef devic
   modulePasses.addPass(createCanonicalizerPass());
   modulePasses.addPass(createCSEPass());
   modulePasses.addNestedPass<func::FuncOp>(createFuseReductionsPass());
+  modulePasses.addPass(createSpreadLoadsPass());
   modulePasses.addPass(createCanonicalizerPass()); // buffers that nobody uses any more
   modulePasses.addPass(createVerifySelectedPass());
 }

@@ -359,7 +359,9 @@ private:
   /// A destination may be a source exactly (each element is read before it is written), or share no byte with it.
   void checkSelfOverlap(CommandId id, const isa::Command &command) {
     absl::InlinedVector<OperandUse, 6> uses;
-    forEachUse(command.inst, [&](const OperandUse &use, unsigned) { uses.push_back(use); });
+    isa::forEachOperand(command.inst, [&](const isa::AP &ap, const isa::OperandInfo &info) {
+      uses.push_back({&ap, isa::reads(info.role), isa::writes(info.role), info.name});
+    });
     for (size_t i = 0; i < uses.size(); ++i)
       for (size_t j = i + 1; j < uses.size(); ++j)
         if ((uses[i].writes || uses[j].writes) && !(*uses[i].ap == *uses[j].ap) && overlaps(*uses[i].ap, *uses[j].ap))

@@ -11,6 +11,7 @@
 #include "runtime/emulator/Rows.h"
 #include "runtime/emulator/Step.h"
 #include "runtime/executable/Registers.h"
+#include "runtime/timing/Operands.h"
 
 namespace trn::rt {
 
@@ -98,16 +99,16 @@ struct Operands {
 static Operands operandsOf(const Core &core, const isa::Instruction &instruction) {
   Operands operands;
   const auto *matmul = std::get_if<isa::NcMatmul>(&instruction);
-  isa::forEachOperand(instruction, [&](const isa::AP &ap, const isa::OperandInfo &info) {
-    if (ap.space == isa::Space::HBM)
+  rt::forEachUse(instruction, [&](const rt::OperandUse &use, unsigned) {
+    if (use.ap->space == isa::Space::HBM)
       return;
-    absl::StatusOr<View> view = core.view(ap, isa::writes(info.role) ? AccessMode::Write : AccessMode::Read);
+    absl::StatusOr<View> view = core.view(*use.ap, use.writes ? AccessMode::Write : AccessMode::Read);
     if (!view.ok())
       return; // decode has reported it.
     // Predicated instructions keep parts of their destination, set or not; only accumulation reads all of it.
-    if (info.role == isa::Role::In || (info.role == isa::Role::InOut && matmul && matmul->accumulate))
+    if (use.reads && (!use.writes || matmul))
       operands.reads.push_back(*view);
-    if (isa::writes(info.role))
+    if (use.writes)
       operands.writes.push_back(*view);
   });
   return operands;

@@ -200,6 +200,23 @@ TEST(Check, UnsetPartitions) {
   EXPECT_THAT(report.str(), HasSubstr("partitions [64, 128)"));
 }
 
+TEST(Check, ShufflesReadThePartitionsThatTheirMaskNames) {
+  auto checkMask = [](int32_t last) {
+    ProgramBuilder b;
+    for (unsigned group = 0; group < 3; ++group)
+      b.memset(Engine::DVE, sbuf(0, 1, 64, DType::BF16, 32 * group));
+    isa::NcStreamShuffle shuffle;
+    shuffle.dst = shuffle.src = sbuf(0, 96, 64);
+    shuffle.mask.back() = last;
+    b.add(Engine::DVE, shuffle);
+    b.copy(Engine::DVE, sbuf(1024, 96, 64), sbuf(0, 96, 64));
+    return check(b.exe);
+  };
+  EXPECT_TRUE(checkMask(0).ok()) << checkMask(0).str();
+  EXPECT_THAT(checkMask(7).str(), HasSubstr("partitions [7, 8) (operand 'src'), which nothing has written"));
+  EXPECT_THAT(checkMask(255).str(), HasSubstr("(operand 'dst'), which nothing has written"));
+}
+
 TEST(Check, AccumulatingNeedsAMatmulBefore) {
   ProgramBuilder b;
   b.memset(Engine::DVE, sbuf(0, 128, 512)).signal(0);
