@@ -9,5 +9,5 @@ from=build/quickstart
 [ -f "$from/report.html" ] || fail "no $from/report.html" "run examples/quickstart.sh first"
 command -v chromium > /dev/null || fail "no chromium" "apt-get install chromium"
 cp "$from/line.png" docs/images/line.png
-chromium --headless --no-sandbox --hide-scrollbars --window-size=1050,1117 --screenshot="$PWD/docs/images/report.png" \
-  "file://$PWD/$from/report.html" 2> /dev/null
+chromium --headless --no-sandbox --hide-scrollbars --window-size=1400,1490 --force-device-scale-factor=0.75 \
+  --screenshot="$PWD/docs/images/report.png" "file://$PWD/$from/report.html" 2> /dev/null

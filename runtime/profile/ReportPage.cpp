@@ -203,7 +203,8 @@ function axis(g, width, height) {
   for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
     const x = Math.round(xOf(t, width)) + .5;
     g.beginPath(); g.moveTo(x, 14); g.lineTo(x, height); g.stroke();
-    g.fillText(time(t / 1e12), x + 3, 11);
+    const text = time(t / 1e12);
+    if (x + 3 + g.measureText(text).width <= width) g.fillText(text, x + 3, 11);
   }
 }
 // The first bar that can still reach the left border: bars of a track are sorted by begin.

@@ -22,7 +22,7 @@ class Composition<string key_, dag formula_, string doc_> {
   /// The formula as it is read, with what it takes care of.
   string doc = doc_;
   /// How exact it is for arguments from `low` to `high`. An infinite or undefined result is so for every argument.
-  Accuracy accuracy = Accuracy<"2">;
+  Accuracy accuracy = Accuracy<"3">;
   string low = "-inf";
   string high = "inf";
   /// The row needs no composition for arguments that are known to be at least this: a sum with such a constant of what
@@ -84,13 +84,17 @@ class Turned<dag turns> {
   dag k = (round turns);
   dag rest = (sub (sub (sub $x, (mul k, "6.28125")), (mul k, "1.93500518798828125e-3")), (mul k, "3.0199157827e-7"));
 }
-/// Rounding may leave [-pi, pi] by a few units in the last place.
-class Clamped<dag angle> {
-  dag value = (max (min angle, "3.1415925"), "-3.1415925");
+defvar kPiHigh = "3.1415927410125732421875";
+defvar kMinusPiHigh = "-3.1415927410125732421875";
+defvar kPiLow = "-8.74227800037248567e-8";
+/// The angle of the same sine in [-pi / 2, pi / 2]. Where `turns` is nearly half way between two integers its own rounding
+/// decides between them, so an angle may leave [-pi, pi]: by 1e-3 for the largest arguments.
+class Mirrored<dag angle> {
+  dag value = (max (min angle, (add (sub kPiHigh, angle), kPiLow)), (sub (sub kMinusPiHigh, angle), kPiLow));
 }
 
 defvar turns = (mul $x, (div 1, kTurn));
-def : Composition<"math.sin", (sinInRange Clamped<Turned<turns>.rest>.value),
+def : Composition<"math.sin", (sinInRange Mirrored<Turned<turns>.rest>.value),
                   "sin(x - 2 pi k), k the nearest integer to x / 2 pi"> {
   let low = "-51471";
   let high = "51471";
@@ -100,7 +104,7 @@ def : Composition<"math.sin", (sinInRange Clamped<Turned<turns>.rest>.value),
 defvar kQuarterHigh = "1.57079637050628662109375";
 defvar kQuarterLow = "-4.37113900018624283e-8";
 defvar shifted = (add (add Turned<(add turns, "0.25")>.rest, kQuarterHigh), kQuarterLow);
-def : Composition<"math.cos", (sinInRange Clamped<shifted>.value),
+def : Composition<"math.cos", (sinInRange Mirrored<shifted>.value),
                   "sin(x + pi / 2 - 2 pi k), k the nearest integer to x / 2 pi + 1 / 4"> {
   let low = "-51471";
   let high = "51471";
@@ -111,7 +115,7 @@ defvar halfTurns = (round (mul $x, (div 2, kTurn)));
 defvar angle = (sub (sub (sub $x, (mul halfTurns, "3.140625")), (mul halfTurns, "9.67502593994140625e-4")),
                     (mul halfTurns, "1.50995789135e-7"));
 defvar toQuarter = (add (sub kQuarterHigh, (abs angle)), kQuarterLow);
-def : Composition<"math.tan", (div (sinInRange Clamped<angle>.value), (sinInRange Clamped<toQuarter>.value)),
+def : Composition<"math.tan", (div (sinInRange angle), (sinInRange toQuarter)),
                   "sin(r) / sin(pi / 2 - |r|), r = x - pi k, k the nearest integer to x / pi"> {
   let low = "-1.5";
   let high = "1.5";
@@ -140,12 +144,8 @@ def : Composition<"math.sinh",
                   (select (gt magnitude, 1), (mul (sub halfExp, (div "0.25", halfExp)), (sign $x)),
                           (mul sinhSeries, $x)),
                   "sign(x) (e^|x| - e^-|x|) / 2; up to 1, where the difference loses digits, "
-                  "x + x^3 / 6 + x^5 / 120 + x^7 / 5040 + x^9 / 362880"> {
-  let accuracy = Accuracy<"4">;
-}
-def : Composition<"math.cosh", (add halfExp, (div "0.25", halfExp)), "(e^|x| + e^-|x|) / 2, halved before it overflows"> {
-  let accuracy = Accuracy<"4">;
-}
+                  "x + x^3 / 6 + x^5 / 120 + x^7 / 5040 + x^9 / 362880">;
+def : Composition<"math.cosh", (add halfExp, (div "0.25", halfExp)), "(e^|x| + e^-|x|) / 2, halved before it overflows">;
 
 defvar bounded = (min magnitude, "0x1p28");
 defvar asinhRest = (div (mul bounded, bounded), (add (sqrt (add (mul bounded, bounded), 1)), 1));

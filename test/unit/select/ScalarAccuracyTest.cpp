@@ -1,9 +1,10 @@
 //===- ScalarAccuracyTest.cpp - what records compute, against doubles -----===//
-// Every scalar of floats that has an instruction (ScalarOps.td) or a composition (Compositions.td) and every elementwise operator whose record has a scalar operation or a formula for
-// floats is compiled down to instructions and run on the emulator's kernels, and compared with the same operation on
-// doubles. The arguments cover the type: every exponent with both signs, denormals, both zeros, infinities, NaN, and
-// numbers around small integers, where functions have their zeros, poles and seams. Nothing here names an operation: a new
-// record is compared as soon as it stands.
+// Every scalar of floats that has an instruction (ScalarOps.td) or a composition (Compositions.td) and every elementwise
+// operator whose record has a scalar operation or a formula for floats is compiled down to instructions and run on the
+// emulator's kernels, and compared with the same operation on doubles. The arguments cover the type: every exponent with
+// both signs, denormals, both zeros, infinities, NaN, and numbers around small integers and quarters of turns, where
+// functions have their zeros, poles and seams. Nothing here names an operation: a new record is compared as soon as it
+// stands.
 #include "compiler/Pipeline/Compiler.h"
 #include "compiler/Reference/Evaluator.h"
 #include "dialects/ONNX/OpRecords.h"
@@ -117,7 +118,7 @@ std::vector<float> arguments() {
   std::vector<float> values{0.0f, -0.0f, kInfinity, -kInfinity, std::nanf("")};
   std::mt19937 random(1);
   for (uint32_t exponent = 0; exponent < 255; ++exponent)
-    for (int i = 0; i < 12; ++i) {
+    for (int i = 0; i < 60; ++i) {
       uint32_t fraction = i == 0 ? 0 : i == 1 ? 1 : i == 2 ? 0x7FFFFF : random() & 0x7FFFFF;
       for (uint32_t sign : {0u, 0x80000000u}) {
         uint32_t bits = sign | exponent << 23 | fraction;
@@ -129,6 +130,10 @@ std::vector<float> arguments() {
   for (int i = -40; i <= 40; ++i)
     for (double step : {-1e-3, -1e-6, 0.0, 1e-7, 1e-4, 0.25, 0.5})
       values.push_back(static_cast<float>(i + step * std::max(1, std::abs(i))));
+  // Beside quarters of turns, up to where circular functions are exact: zeros, poles, and the seams of reductions.
+  for (int quarters = 1; quarters < 1 << 15; quarters += 1 + quarters / 50)
+    for (double step : {-3e-4, -1e-7, 0.0, 1e-7, 3e-4})
+      values.push_back(static_cast<float>(quarters * 1.57079632679489661923 * (1 + step / quarters)));
   return values;
 }
 
