@@ -149,6 +149,15 @@ def ONNX_CastLikeOp : ONNX_Op<"CastLike", [15, 19, 21, 23, 24, 25], "castLike"> 
   let upgrades = [Upgrade<1000, "castLikeToCast">];
 }
 
+/// 1 above the threshold, 0 elsewhere.
+def ONNX_BinarizerOp : ONNX_DomainOp<"ai.onnx.ml", "ml", "Binarizer", [1], "sameAsFirst"> {
+  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.0f">:$threshold);
+  let results = (outs ONNX_FloatTensor:$y);
+  let floatFormula = (select (gt $x, $threshold), 1, 0);
+  let counted = "elementwise";
+  let limits = "floats only";
+}
+
 /// Bounds are scalars. An absent bound does not limit; a constant one is an attribute of the element's type.
 def ONNX_ClipOp : ONNX_Op<"Clip", [1, 6, 11, 12, 13], "clip", [AttrSizedOperandSegments]> {
   let arguments = (ins ONNX_NumTensor:$x, Optional<ONNX_NumTensor>:$min_operand, Optional<ONNX_NumTensor>:$max_operand,

@@ -37,6 +37,13 @@ func.func @sinh(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
+// CHECK-LABEL: func @binarizer
+// CHECK: onnx.ml.Binarizer(%arg0) {threshold = 5.000000e-01 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @binarizer(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = onnx.ml.Binarizer(%x) {threshold = 0.5 : f32} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
 // CHECK-LABEL: func @counted
 // CHECK: onnx.NonZero(%arg0) : (tensor<3x4xf32>) -> tensor<2x12xi64>
 // CHECK: onnx.Compress(%arg0, %arg1) {axis = 1 : i64} : (tensor<3x4xf32>, tensor<2xi1>) -> tensor<3x2xf32>
