@@ -366,9 +366,12 @@ Value NodeImporter::createSimple(StringRef name, ArrayRef<Value> values, ArrayRe
   const OpRecord *target = trn::onnx::findRecord("", name);
   assert(target && "upgrade steps name operators that have a record");
   Groups groups(target->operands.size());
-  for (auto [i, value] : llvm::enumerate(values))
+  for (auto [i, value] : llvm::enumerate(values)) {
     if (value)
       groups[i].push_back(value);
+    else if (target->operands[i].arity == Arity::Single)
+      return {}; // what makes it has failed, and has said why
+  }
   // Optional results are absent.
   SmallVector<bool> results(target->resultSegments ? target->results.size() : 1, false);
   results.front() = true;

@@ -45,7 +45,8 @@ public:
   /// Builds `record`'s operation with one result for each true entry of `results`, or null after a problem.
   mlir::Operation *create(const onnx::OpRecord &record, const Groups &operands,
                           llvm::ArrayRef<mlir::NamedAttribute> attributes, llvm::ArrayRef<bool> results);
-  /// `create` for an operator with single operands and one result.
+  /// `create` for an operator with single operands and one result. Null, too, when a required operand is null: what makes
+  /// it has failed.
   mlir::Value createSimple(llvm::StringRef op, llvm::ArrayRef<mlir::Value> operands,
                            llvm::ArrayRef<mlir::NamedAttribute> attributes);
   /// A constant.

@@ -22,6 +22,10 @@ LogicalResult shape::sequence(Inference &in) {
     in.result(y, SequenceType::get(op->getContext(), element));
     return success();
   };
+  // The operation is not verified yet.
+  if (llvm::isa<SequenceInsertOp, SequenceEraseOp, SequenceLengthOp, SequenceAtOp, ConcatFromSequenceOp>(op) &&
+      !llvm::isa<SequenceType>(op->getOperand(0).getType()))
+    return in.fail("expected a sequence for 'sequence' but got a tensor");
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](SequenceConstructOp construct) {
         if (construct.getInputs().empty())

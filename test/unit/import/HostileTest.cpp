@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Import/Report.h"
+#include "dialects/ONNX/OpRecords.h"
 #include "test/unit/import/ModelBuilder.h"
 
 #include "gmock/gmock.h"
@@ -45,6 +46,42 @@ TEST(Hostile, TruncationAtEveryByteIsAnError) {
   std::string bytes = sample();
   for (size_t length = 0; length < bytes.size(); ++length)
     feed(bytes.substr(0, length));
+}
+
+/// A model of one node of the version that `opset` selects, all of whose inputs are a sequence, or all a tensor.
+ModelReport feedNode(const trn::onnx::OpRecord &record, int opset, bool sequences) {
+  ModelBuilder model(opset);
+  auto *import = model.model.add_opset_import();
+  import->set_domain(record.domain.str());
+  import->set_version(opset);
+  auto *sequence = model.model.mutable_graph()->add_input();
+  sequence->set_name("sequence");
+  auto *element = sequence->mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type();
+  element->set_elem_type(::onnx::TensorProto::FLOAT);
+  element->mutable_shape()->add_dim()->set_dim_value(3);
+  model.input("tensor", {3}).output("y");
+  std::vector<std::string> inputs(record.operands.size(), sequences ? "sequence" : "tensor");
+  model.node(record.name.str(), inputs, {"y"}).set_domain(record.domain.str());
+  ImportOptions options;
+  options.shapes["sequence"] = {2};
+  std::string bytes = model.bytes();
+  return checkModel(llvm::ArrayRef<char>(bytes.data(), bytes.size()), options);
+}
+
+TEST(Hostile, SequencesAreNoTensorsAndTensorsNoSequences) {
+  for (const trn::onnx::OpRecord &record : trn::onnx::records())
+    for (int opset : record.since)
+      for (bool sequences : {true, false})
+        for (const Problem &problem : feedNode(record, opset, sequences).problems.problems())
+          EXPECT_FALSE(problem.reason.empty()) << record.name.str();
+  auto reason = [](const char *op, int opset, bool sequences) {
+    ModelReport report = feedNode(*trn::onnx::findRecord("", op), opset, sequences);
+    return report.problems.problems().empty() ? "" : report.problems.problems().front().reason;
+  };
+  EXPECT_THAT(reason("Relu", 14, true), HasSubstr("expected a tensor for 'x' but got a sequence"));
+  EXPECT_THAT(reason("Scatter", 9, true), HasSubstr("expected a tensor for 'x' but got a sequence"));
+  EXPECT_THAT(reason("SequenceLength", 11, false), HasSubstr("expected a sequence for 'sequence' but got a tensor"));
+  EXPECT_THAT(reason("SequenceAt", 11, false), HasSubstr("expected a sequence for 'sequence' but got a tensor"));
 }
 
 TEST(Hostile, DamagedBytesDoNotCrash) {
