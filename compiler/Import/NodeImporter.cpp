@@ -123,13 +123,17 @@ bool NodeImporter::readOperands() {
   operands.resize(recordOf->operands.size());
   size_t next = 0;
   bool good = true;
-  auto take = [&](SmallVector<Value, 1> &group) {
+  auto take = [&](const trn::onnx::OperandRecord &operand, SmallVector<Value, 1> &group) {
     const std::string &name = node.inputs[next++];
     if (name.empty())
       return false;
     Value value = values[name];
     poisoned |= !value;
     group.push_back(value);
+    // What has element types is a tensor: steps and shape rules read it as one, before operations are verified.
+    if (value && !operand.types.empty() && !isa<TensorType>(value.getType()))
+      good = succeeded(
+          problem(Kind::Broken, "expected a tensor for '" + operand.name.str() + "' but got a sequence"));
     return true;
   };
   for (auto [i, operand] : llvm::enumerate(recordOf->operands)) {
@@ -137,11 +141,11 @@ bool NodeImporter::readOperands() {
       continue;
     if (operand.arity == Arity::Variadic) {
       while (next < node.inputs.size())
-        if (!take(operands[i]))
+        if (!take(operand, operands[i]))
           good = succeeded(problem(Kind::Broken, "expected no absent input among '" + operand.name.str() + "'"));
       continue;
     }
-    bool given = next < node.inputs.size() && take(operands[i]);
+    bool given = next < node.inputs.size() && take(operand, operands[i]);
     if (!given && operand.arity == Arity::Single)
       good = succeeded(problem(Kind::Broken, "expected an input '" + operand.name.str() + "' but got none"));
   }

@@ -21,20 +21,9 @@ static constexpr int64_t kMaxElements = int64_t(1) << 40;
 
 Inference::Inference(Operation *op) : op(op), resultTypes(op->getNumResults()) {}
 
-/// The name of an operand that is no tensor although its record gives it element types; empty when there is none. Rules
-/// read operands as tensors, before the operation is verified.
-static StringRef misplacedSequence(Operation *op, const OpRecord &record) {
-  for (auto [number, operand] : llvm::enumerate(record.operands))
-    if (!operand.types.empty() && !llvm::all_of(operandGroup(op, number).getTypes(), llvm::IsaPred<TensorType>))
-      return operand.name;
-  return "";
-}
-
 LogicalResult Inference::run() {
   const OpRecord *record = lookupRecord(op);
   assert(record && "only operators have shape rules");
-  if (StringRef name = misplacedSequence(op, *record); !name.empty())
-    return fail("expected a tensor for '" + name + "' but got a sequence");
   if (failed(record->shape(*this)))
     return failure();
   assert(llvm::all_of(resultTypes, [](Type type) { return bool(type); }) && "a shape rule must type every result");
