@@ -165,6 +165,16 @@ for operator, function in (("Greater", np.greater), ("GreaterOrEqual", np.greate
 case("cast_double_bool", "Cast", [WIDES], [WIDES.astype(bool)], opset=19, to=9)
 case("det_empty", "Det", [np.zeros((2, 0, 0))], [np.ones(2)], opset=22)
 
+# A kernel with gaps that the run gives: each element of the input adds it to the result, from where its stride begins.
+PICTURE, KERNEL = RNG.standard_normal((1, 3, 5, 4)).astype(np.float32), RNG.standard_normal((3, 2, 3, 2)).astype(np.float32)
+for name, strides, dilations in (("gaps", (1, 1), (2, 3)), ("gaps_and_steps", (2, 3), (3, 2))):
+    heights, widths = ((n - 1) * s + (k - 1) * d + 1 for n, k, s, d in zip((5, 4), (3, 2), strides, dilations))
+    added = np.zeros((1, 2, heights, widths))
+    for i, j, k, l in np.ndindex(5, 4, 3, 2):
+        at = added[..., i * strides[0] + k * dilations[0], j * strides[1] + l * dilations[1]]
+        at += PICTURE[..., i, j].astype(np.float64) @ KERNEL[..., k, l]
+    case(f"convtranspose_{name}", "ConvTranspose", [PICTURE, KERNEL], [added.astype(np.float32)], strides=strides, dilations=dilations)
+
 # Scans and norms.
 ROWS = RNG.random((2, 9)).astype(np.float32) + 0.5
 case("cumprod_reverse", "CumProd", [ROWS, np.array(1)], [np.cumprod(ROWS[:, ::-1].astype(np.float64), 1)[:, ::-1].astype(np.float32)],

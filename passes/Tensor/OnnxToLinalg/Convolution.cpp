@@ -125,22 +125,20 @@ static FailureOr<Value> lowerConv(onnx::ConvOp op, LinalgBuilder &b) {
   return addBias(b, b.reshape(product, shapeOf(y)), op.getB());
 }
 
-/// A kernel with `dilation - 1` zeros between its taps.
+/// A kernel with `dilation - 1` zeros between its taps: each tap gets them behind it, and the last ones are cut off.
 static Value dilateKernel(LinalgBuilder &b, Value w, ArrayRef<WindowDim> window) {
-  SmallVector<int64_t> shape(shapeOf(w)), offsets(shape.size(), 0), strides(shape.size(), 1);
-  bool dilated = false;
+  Value zero = scalarConstant(b, elementTypeOf(w), 0);
   for (auto [i, dim] : llvm::enumerate(window)) {
-    shape[2 + i] = (dim.kernel - 1) * dim.dilation + 1;
-    strides[2 + i] = dim.dilation;
-    dilated |= dim.kernel > 1 && dim.dilation > 1;
+    int64_t at = 2 + static_cast<int64_t>(i);
+    if (dim.kernel == 1 || dim.dilation == 1)
+      continue;
+    Value apart = b.addUnitDims(w, {at + 1});
+    SmallVector<int64_t> low(shapeOf(apart).size(), 0), high(low), shape(shapeOf(w));
+    high[at + 1] = dim.dilation - 1;
+    shape[at] *= dim.dilation;
+    w = b.sliceDim(b.reshape(b.pad(apart, low, high, zero), shape), at, 0, (dim.kernel - 1) * dim.dilation + 1);
   }
-  if (!dilated)
-    return w;
-  Value zeros = b.filled(shape, scalarConstant(b, elementTypeOf(w), 0));
-  auto attributes = [&](ArrayRef<int64_t> values) {
-    return llvm::map_to_vector(values, [&](int64_t value) { return OpFoldResult(b.getIndexAttr(value)); });
-  };
-  return tensor::InsertSliceOp::create(b, w, zeros, attributes(offsets), attributes(shapeOf(w)), attributes(strides));
+  return w;
 }
 
 static FailureOr<Value> lowerConvTranspose(onnx::ConvTransposeOp op, LinalgBuilder &b) {
