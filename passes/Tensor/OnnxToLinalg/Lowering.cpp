@@ -35,6 +35,13 @@ bool hasLowering(Operation *op) {
   return loweringTable().find(op->getName().getStringRef()) || recordLowering(op).has_value();
 }
 
+/// Turns down an operator that is supported in other forms, by what its record says of them.
+static LogicalResult refuse(Operation *op) {
+  const onnx::OpRecord *record = onnx::lookupRecord(op);
+  StringRef limits = record ? StringRef(record->limits) : StringRef();
+  return op->emitError("this form of the operator is not supported") << (limits.empty() ? "" : "; its limits: ") << limits;
+}
+
 FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder,
                                           SmallVectorImpl<LinalgBuilder::Count> *counts) {
   if (!isStatic(op->getOperandTypes()) || !isStatic(op->getResultTypes()))
@@ -47,7 +54,7 @@ FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder,
   else if (const LoweringTable::Function *function = loweringTable().find(op->getName().getStringRef()))
     lowered = (*function)(op, b, results);
   else
-    return op->emitError("'") << op->getName() << "' has no lowering to linalg", failure();
+    return refuse(op);
   if (failed(lowered))
     return failure();
   if (counts)
