@@ -1,7 +1,7 @@
 //===- GenISA.cpp - the MLIR-free instruction library ---------------------===//
 //
 // Owns the generators of dialects/Trn/ISA: enumerations, structs and field visitors (-gen-isa-decls), fact tables, rule
-// checks and cost functions (-gen-isa-defs), round-trip tests (-gen-isa-tests). Codec, disassembly and general rules
+// checks and cost functions (-gen-isa-defs), the list of instructions (-gen-isa-list). Codec, disassembly and general rules
 // are ordinary code over the field visitors and are not generated.
 //
 //===----------------------------------------------------------------------===//
@@ -294,13 +294,13 @@ static bool emitDefs(const RecordKeeper &records, raw_ostream &os) {
   return false;
 }
 
-static bool emitTests(const RecordKeeper &records, raw_ostream &os) {
-  emitSourceFileHeader("One round-trip test per instruction record", os, records);
+static bool emitList(const RecordKeeper &records, raw_ostream &os) {
+  emitSourceFileHeader("TRN_INSTRUCTION(struct) for each instruction record", os, records);
   for (const InstRecord &inst : instructions(records))
-    os << "TEST(RoundTrip, " << inst.structName << ") { checkRoundTrip<trn::isa::" << inst.structName << ">(); }\n";
+    os << "TRN_INSTRUCTION(" << inst.structName << ")\n";
   return false;
 }
 
 static mlir::GenRegistration decls("gen-isa-decls", "Instruction structs and enumerations", emitDecls);
 static mlir::GenRegistration defs("gen-isa-defs", "Instruction tables, rules and costs", emitDefs);
-static mlir::GenRegistration tests("gen-isa-tests", "Round-trip tests", emitTests);
+static mlir::GenRegistration list("gen-isa-list", "The instructions as calls of a macro", emitList);

@@ -31,7 +31,9 @@ template <class X> void checkRoundTrip() {
   }
 }
 
-#include "test/unit/isa/RoundTripTests.inc"
+#define TRN_INSTRUCTION(name)                                                                                          \
+  TEST(RoundTrip, name) { checkRoundTrip<trn::isa::name>(); }
+#include "dialects/Trn/ISA/InstructionList.inc"
 
 std::vector<uint8_t> encoded(const Instruction &inst) {
   std::vector<uint8_t> bytes;
