@@ -36,6 +36,8 @@ if [ "$part" = all ] || [ "$part" = onnx ]; then
   .venv/bin/python test/onnx/run.py --build build/release
   step "the operators of com.microsoft against ONNX Runtime"; done_steps
   .venv/bin/python test/onnx/microsoft.py --build build/release
+  step "every operator in every element type"; done_steps
+  .venv/bin/python test/onnx/element_types.py --build build/release
 fi
 if [ "$part" = all ] || [ "$part" = models ]; then
   step "model tests"; done_steps

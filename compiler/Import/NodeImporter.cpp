@@ -307,6 +307,39 @@ static void retypeScalars(const OpRecord &record, NamedAttrList &attributes, Typ
   }
 }
 
+/// An element type in the standard's words.
+static std::string nameOf(Type element) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  if (element.isInteger(1))
+    stream << "bool";
+  else if (auto integer = dyn_cast<IntegerType>(element))
+    stream << (integer.isUnsigned() ? "uint" : "int") << integer.getWidth();
+  else if (element.isBF16())
+    stream << "bfloat16";
+  else if (llvm::isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16)
+    stream << "float" << element.getIntOrFloatBitWidth();
+  else
+    stream << element;
+  return name;
+}
+
+/// A record may have fewer element types than the standard, which is no fault of the model's: the reason then, or nothing.
+static std::string typeProblem(const OpRecord &record, const NodeImporter::Groups &groups, StringRef message) {
+  unsigned number;
+  StringRef rest = message.substr(message.find("operand #")); // empty without one
+  if (!rest.consume_front("operand #") || rest.consumeInteger(10, number) || !rest.consume_front(" must be tensor of "))
+    return "";
+  for (const auto &[entry, group] : llvm::zip(record.operands, groups)) {
+    if (number < group.size())
+      return ("operand '" + entry.name + "' is of " + nameOf(getElementTypeOrSelf(group[number].getType())) +
+              ", which is not supported: expected " + rest.take_front(rest.find(", but got")))
+          .str();
+    number -= group.size();
+  }
+  return "";
+}
+
 Operation *NodeImporter::create(const OpRecord &record, const Groups &groups, ArrayRef<NamedAttribute> given,
                                 ArrayRef<bool> results) {
   OperationState state(loc, record.operation);
@@ -362,7 +395,8 @@ Operation *NodeImporter::create(const OpRecord &record, const Groups &groups, Ar
       return op;
   }
   op->erase();
-  (void)problem(Kind::Broken, message);
+  std::string reason = typeProblem(record, groups, message);
+  (void)problem(reason.empty() ? Kind::Broken : Kind::Unsupported, reason.empty() ? message : reason);
   return nullptr;
 }
 

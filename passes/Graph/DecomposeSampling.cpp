@@ -20,7 +20,11 @@ using namespace trn::onnx;
 namespace {
 
 struct Sampler : GraphWriter {
-  using GraphWriter::GraphWriter;
+  /// Positions and sums of `element` are computed in f32, those of doubles in f64.
+  Sampler(OpBuilder &builder, Location location, Type element)
+      : GraphWriter(builder, location), number(element.isF64() ? Type(builder.getF64Type()) : Type(builder.getF32Type())) {}
+
+  Type number;
 
   Value plus(Value x, double y) { return y == 0 ? x : add(x, scalar(y, x)); }
   Value times(Value x, double y) { return y == 1 ? x : mul(x, scalar(y, x)); }
@@ -28,17 +32,17 @@ struct Sampler : GraphWriter {
   Value atMost(Value x, double y) { return op("Min", {x, scalar(y, x)}); }
   Value clamp(Value x, double low, double high) { return atMost(atLeast(x, low), high); }
   Value floor(Value x) { return op("Floor", {x}); }
-  Value real(Value x) { return cast(x, b.getF32Type()); }
+  Value real(Value x) { return cast(x, number); }
   /// 1 where low <= x <= high, 0 elsewhere.
   Value inside(Value x, double low, double high) {
     Value above = op("GreaterOrEqual", {x, scalar(low, x)}), below = op("LessOrEqual", {x, scalar(high, x)});
     return real(op("And", {above, below}));
   }
   Value range(int64_t size, ArrayRef<int64_t> shape, double scale = 1, double shift = 0) {
-    std::vector<char> bytes(size * sizeof(float));
+    std::vector<char> bytes(size * elementBytes(number));
     for (int64_t i = 0; i < size; ++i)
-      writeReal(b.getF32Type(), double(i) * scale + shift, bytes.data() + i * sizeof(float));
-    return constant(makeConstant(RankedTensorType::get(shape, b.getF32Type()), std::move(bytes)));
+      writeReal(number, double(i) * scale + shift, bytes.data() + i * elementBytes(number));
+    return constant(makeConstant(RankedTensorType::get(shape, number), std::move(bytes)));
   }
 
   /// [N, C, spatial...] as rows [N * spatial, C].
@@ -138,8 +142,8 @@ struct DecomposeGridSample : OpRewritePattern<GridSampleOp> {
   }
 
   LogicalResult matchAndRewrite(GridSampleOp op, PatternRewriter &b) const override {
-    Sampler write(b, op.getLoc());
     RankedTensorType type = typeOf(op.getX()), gridType = typeOf(op.getGrid());
+    Sampler write(b, op.getLoc(), type.getElementType());
     int64_t spatial = type.getRank() - 2, rank = gridType.getRank();
     StringRef mode = op.getMode(), padding = op.getPaddingMode();
     if (!llvm::is_contained({"nearest", "linear", "cubic"}, mode) ||
@@ -219,7 +223,7 @@ struct DecomposeRoiAlign : OpRewritePattern<RoiAlignOp> {
     int64_t samples = op.getSamplingRatio();
     if (samples < 1 || (op.getMode() != "avg" && op.getMode() != "max"))
       return failure();
-    Sampler write(b, op.getLoc());
+    Sampler write(b, op.getLoc(), typeOf(op.getX()).getElementType());
     ArrayRef<int64_t> x = typeOf(op.getX()).getShape(), y = typeOf(op.getY()).getShape();
     int64_t regions = y[0], height = x[2], width = x[3];
     Line rows = lineOf(write, op, 1, y[2], height), columns = lineOf(write, op, 0, y[3], width);
@@ -257,7 +261,7 @@ struct DecomposeCol2Im : OpRewritePattern<Col2ImOp> {
   LogicalResult matchAndRewrite(Col2ImOp op, PatternRewriter &b) const override {
     if (!op.getImageShape() || !op.getBlockShape())
       return failure();
-    Sampler write(b, op.getLoc());
+    Sampler write(b, op.getLoc(), b.getF32Type());
     RankedTensorType type = typeOf(op.getX());
     ArrayRef<int64_t> image = *op.getImageShape(), block = *op.getBlockShape();
     int64_t dims = image.size(), places = 1;
@@ -295,7 +299,7 @@ struct DecomposeCol2Im : OpRewritePattern<Col2ImOp> {
 struct DecomposeReverseSequence : OpRewritePattern<ReverseSequenceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReverseSequenceOp op, PatternRewriter &b) const override {
-    Sampler write(b, op.getLoc());
+    Sampler write(b, op.getLoc(), b.getF32Type());
     RankedTensorType type = typeOf(op.getX());
     int64_t rank = type.getRank(), batchAxis = op.getBatchAxis(), timeAxis = op.getTimeAxis();
     if (batchAxis < 0 || timeAxis < 0 || batchAxis > 1 || timeAxis > 1 || batchAxis == timeAxis)

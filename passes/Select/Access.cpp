@@ -1,6 +1,7 @@
 //===- Access.cpp - how a device tile walks its buffers ---------------------===//
 // Owns the composition of views with indexing maps, the merging of loops, and the views that instructions take.
 #include "passes/Select/Access.h"
+#include "dialects/Trn/TrnOps.h"
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -221,7 +222,13 @@ Value createBroadcast(OpBuilder &builder, Location loc, Value column, ArrayRef<i
   assert(succeeded(access) && "columns are views that this library made");
   access->partitionStride = access->strides.front();
   access->strides.assign(sizes.size(), 0);
-  return createView(builder, loc, *access, type.getDimSize(0), sizes);
+  Value everywhere = createView(builder, loc, *access, type.getDimSize(0), sizes);
+  auto seen = cast<MemRefType>(everywhere.getType());
+  if (seen.getElementType() == type.getElementType())
+    return everywhere;
+  // Of a column whose bits are read as another type.
+  MemRefType element = MemRefType::Builder(seen).setElementType(type.getElementType());
+  return ir::BitcastOp::create(builder, loc, element, everywhere);
 }
 
 Value createTemporary(OpBuilder &builder, Location loc, int64_t partitions, ArrayRef<int64_t> sizes, Type element,

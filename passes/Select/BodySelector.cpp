@@ -41,6 +41,8 @@ static bool canShareInstruction(AluOp first, AluOp second) {
   return isBitwise(first) == isBitwise(second) && (isa::info(first).engines & isa::info(second).engines) != 0;
 }
 
+static Type elementOf(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
+
 static std::optional<double> constantValue(Value value) {
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   if (!constant)
@@ -151,9 +153,13 @@ FailureOr<std::pair<Value, ScalarStep>> BodySelector::matchStep(Value value, boo
     if (isVarying(value) && isVarying(other))
       return std::pair<Value, ScalarStep>();
     // Scalar operands are fp32, which would round the bits of a word.
-    if (isBitwise(match->op) && !constantValue(skipConversions(other)) && magnitude(other) > (1u << 24))
+    std::optional<double> constant = constantValue(skipConversions(other));
+    bool isExact = constant ? static_cast<double>(static_cast<float>(*constant)) == *constant && (*constant >= 0 || !isUnsignedWord(other))
+                            : magnitude(other) <= (1u << 24);
+    if (isBitwise(match->op) && !isExact)
       return std::pair<Value, ScalarStep>();
-    FailureOr<ScalarOperand> operand = scalarOperand(other);
+    // Rounding keeps the order: a comparison needs one exact side.
+    FailureOr<ScalarOperand> operand = scalarOperand(other, llvm::isa<arith::CmpIOp>(value.getDefiningOp()));
     if (failed(operand))
       return failure();
     step.operand = *operand;
@@ -170,14 +176,32 @@ FailureOr<std::pair<Value, ScalarStep>> BodySelector::matchStep(Value value, boo
 Value BodySelector::temporary(ArrayRef<int64_t> shape, Type element) {
   return createTemporary(emitter.builder, emitter.loc, tile.partitions, shape, element);
 }
-Value BodySelector::temporary(Value like) {
-  Type type = like.getType();
-  if (type.isSignlessInteger() && !type.isInteger(1) && isUnsigned(like))
-    type = IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth(), IntegerType::Unsigned);
-  return temporary(shapeOf(like), type);
+Type BodySelector::storedType(Value value) const {
+  Type type = value.getType();
+  if (type.isInteger(1))
+    return IntegerType::get(type.getContext(), 8);
+  if (type.isSignlessInteger() && isUnsigned(value))
+    return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth(), IntegerType::Unsigned);
+  return type;
+}
+Value BodySelector::temporary(Value like) { return temporary(shapeOf(like), storedType(like)); }
+
+/// Words that are read as numbers are read with the sign that the reader gives them.
+FailureOr<BodySelector::Source> BodySelector::source(Value value) {
+  FailureOr<Source> read = storedSource(value);
+  if (failed(read) || !read->buffer || !elementOf(read->buffer).isInteger(32))
+    return read;
+  Operation *definition = value.getDefiningOp();
+  bool widens = llvm::isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(definition);
+  Value word = widens ? definition->getOperand(0) : value;
+  if (!word.getType().isInteger(32))
+    return read;
+  bool isUnsignedRead = llvm::isa_and_nonnull<arith::UIToFPOp>(definition) || (!widens && isUnsigned(word));
+  read->buffer = asWord(read->buffer, isUnsignedRead ? unsignedWord() : emitter.builder.getI32Type());
+  return read;
 }
 
-FailureOr<BodySelector::Source> BodySelector::source(Value value) {
+FailureOr<BodySelector::Source> BodySelector::storedSource(Value value) {
   value = skipConversions(value);
   auto known = sources.find(value);
   if (known != sources.end())
@@ -222,12 +246,13 @@ FailureOr<Value> BodySelector::tensorOperand(Value value, ArrayRef<int64_t> shap
   return asTensor(*read, shape);
 }
 
-FailureOr<ScalarOperand> BodySelector::scalarOperand(Value value) {
+FailureOr<ScalarOperand> BodySelector::scalarOperand(Value value, bool mayRound) {
   FailureOr<Source> read = source(value);
   if (failed(read))
     return failure();
   if (read->kind == Source::Immediate) {
-    if (value.getType().isInteger() && static_cast<double>(static_cast<float>(read->immediate)) != read->immediate) {
+    if (!mayRound && value.getType().isInteger() &&
+        static_cast<double>(static_cast<float>(read->immediate)) != read->immediate) {
       (void)fail("the integer constant " + llvm::Twine(static_cast<int64_t>(read->immediate)) +
                  " has no exact fp32 value");
       return failure();
@@ -235,14 +260,15 @@ FailureOr<ScalarOperand> BodySelector::scalarOperand(Value value) {
     return ScalarOperand::constant(static_cast<float>(read->immediate));
   }
   assert(read->kind == Source::Column && "a varying value is no scalar operand");
-  // Scalar operands are fp32 (ISA32 tensor_scalar).
-  if (!cast<MemRefType>(read->buffer.getType()).getElementType().isF32()) {
-    Value wide = temporary({}, emitter.builder.getF32Type());
+  // Scalar operands are fp32 (ISA32 tensor_scalar). Others that read the value read it unrounded.
+  if (elementOf(read->buffer).isF32())
+    return ScalarOperand::at(read->buffer);
+  Value &wide = scalars[{skipConversions(value), elementOf(read->buffer)}];
+  if (!wide) {
+    wide = temporary({}, emitter.builder.getF32Type());
     emitter.copy(wide, read->buffer);
-    read->buffer = wide;
-    sources[skipConversions(value)] = *read;
   }
-  return ScalarOperand::at(read->buffer);
+  return ScalarOperand::at(wide);
 }
 
 /// A copy in SBUF of an operand that lies in PSUM, for instructions that cannot read it there.
@@ -263,6 +289,9 @@ FailureOr<Value> BodySelector::compute(Value value) { return tensorOperand(value
 
 LogicalResult BodySelector::computeInto(Value value, Value dst) {
   value = skipConversions(value);
+  // Words are written with the sign that their numbers have; narrower integers are numbers that int32 has.
+  if (value.getType().isInteger() && elementOf(dst).isInteger(32))
+    dst = asWord(dst, isUnsignedWord(value) ? unsignedWord() : emitter.builder.getI32Type());
   // What does not vary is computed once per partition, then spread.
   bool wide = !tile.sizes.empty() && dst.getType() && cast<MemRefType>(dst.getType()).getShape().drop_front() ==
                                                            ArrayRef<int64_t>(tile.sizes);
@@ -299,7 +328,7 @@ LogicalResult BodySelector::emitCopy(Value value, Value dst) {
   if (read->kind == Source::Immediate) {
     Type element = cast<MemRefType>(dst.getType()).getElementType();
     if (element.isInteger(32) && static_cast<double>(static_cast<float>(read->immediate)) != read->immediate)
-      fillWord(dst, static_cast<int64_t>(read->immediate));
+      emitter.fillInteger(dst, static_cast<int64_t>(read->immediate));
     else
       emitter.fill(dst, read->immediate);
     return success();
@@ -307,6 +336,8 @@ LogicalResult BodySelector::emitCopy(Value value, Value dst) {
   FailureOr<Value> tensor = asTensor(*read, cast<MemRefType>(dst.getType()).getShape().drop_front());
   if (failed(tensor))
     return failure();
+  if (elementOf(dst).isInteger(32))
+    dst = asWord(dst, elementOf(*tensor));
   emitter.copy(dst, *tensor);
   return success();
 }
@@ -373,7 +404,55 @@ LogicalResult BodySelector::emitActivation(Value value, ActivationFunc func, Val
   return success();
 }
 
+/// Bitwise operators take and write one type of integers: a value is read as the bits of that type.
+LogicalResult BodySelector::emitBitwise(Value value, const AluMatch &match, Value dst) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  Type bits = storedType(value);
+  dst = asWord(dst, bits);
+  Value target = elementOf(dst) == bits ? dst : temporary(shape, bits);
+  auto finish = [&] {
+    if (target != dst)
+      emitter.copy(dst, target);
+    return success();
+  };
+  bool matched;
+  auto step = matchStep(value, matched);
+  if (failed(step))
+    return failure();
+  if (!matched) {
+    FailureOr<Value> lhs = wordOperand(match.lhs, shape, bits), rhs = wordOperand(match.rhs, shape, bits);
+    if (failed(lhs) || failed(rhs))
+      return failure();
+    emitter.tensorTensor(target, *lhs, *rhs, match.op);
+    return finish();
+  }
+  auto [data, outer] = *step;
+  Value inner = skipConversions(data);
+  std::optional<AluMatch> innerMatch;
+  if (isFusable(inner) && isVarying(inner) == isVarying(value) && inner.getType() == value.getType())
+    innerMatch = matchAlu(inner);
+  if (innerMatch && canShareInstruction(innerMatch->op, match.op)) {
+    auto innerStep = matchStep(inner, matched);
+    if (failed(innerStep))
+      return failure();
+    if (matched) {
+      FailureOr<Value> src = wordOperand(innerStep->first, shape, bits);
+      if (failed(src))
+        return failure();
+      emitter.tensorScalar(target, *src, innerStep->second, outer);
+      return finish();
+    }
+  }
+  FailureOr<Value> src = wordOperand(data, shape, bits);
+  if (failed(src))
+    return failure();
+  emitter.tensorScalar(target, *src, outer);
+  return finish();
+}
+
 LogicalResult BodySelector::emitAlu(Value value, const AluMatch &match, Value dst) {
+  if (isBitwise(match.op))
+    return emitBitwise(value, match, dst);
   ArrayRef<int64_t> shape = shapeOf(value);
   bool isZero = match.rhs ? constantValue(match.rhs) == 0.0 : match.immediate == 0.0f;
   if (match.op == AluOp::Max && isZero && isVarying(value)) {
@@ -423,7 +502,7 @@ LogicalResult BodySelector::emitAlu(Value value, const AluMatch &match, Value ds
 
   // Both operands vary: one of them may be a step itself.
   Value sides[2] = {match.lhs, match.rhs};
-  for (unsigned side = 0; side != 2 && !isBitwise(match.op) && !onPool; ++side) {
+  for (unsigned side = 0; side != 2 && !onPool; ++side) {
     Value inner = skipConversions(sides[side]);
     std::optional<AluMatch> innerMatch;
     if (isFusable(inner) && isVarying(inner))

@@ -26,6 +26,8 @@ public:
   bool reductionNeedsWords(mlir::Value value, isa::AluOp op, int64_t count);
   /// Reduces `value` over the last `reduced` free loops, exactly, into a new buffer of words.
   mlir::FailureOr<mlir::Value> reduceWords(mlir::Value value, isa::AluOp op, unsigned reduced);
+  /// The same bits as integers of another sign; `buffer` itself when its elements have another width.
+  mlir::Value asWord(mlir::Value buffer, mlir::Type word);
   /// dst = dst op other, words of one type in SBUF.
   void combineWords(mlir::Value dst, mlir::Value other, isa::AluOp op);
 
@@ -55,10 +57,14 @@ private:
   mlir::Value skipConversions(mlir::Value value) const;
 
   mlir::FailureOr<Source> source(mlir::Value value);
+  mlir::FailureOr<Source> storedSource(mlir::Value value);
   mlir::FailureOr<mlir::Value> tensorOperand(mlir::Value value, llvm::ArrayRef<int64_t> shape);
-  mlir::FailureOr<ScalarOperand> scalarOperand(mlir::Value value);
+  /// A scalar operand; `mayRound` when an integer constant that fp32 rounds does as well.
+  mlir::FailureOr<ScalarOperand> scalarOperand(mlir::Value value, bool mayRound = false);
   mlir::FailureOr<mlir::Value> asTensor(const Source &source, llvm::ArrayRef<int64_t> shape);
   mlir::FailureOr<mlir::Value> outOfPsum(mlir::Value buffer, mlir::Value value);
+  /// The type of a buffer that holds a value: whether its integers have signs is in the type.
+  mlir::Type storedType(mlir::Value value) const;
   mlir::Value temporary(mlir::Value like);
   mlir::Value temporary(llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
@@ -69,6 +75,7 @@ private:
   mlir::LogicalResult emitCopy(mlir::Value value, mlir::Value dst);
   mlir::LogicalResult emitActivation(mlir::Value value, isa::ActivationFunc func, mlir::Value dst);
   mlir::LogicalResult emitAlu(mlir::Value value, const AluMatch &match, mlir::Value dst);
+  mlir::LogicalResult emitBitwise(mlir::Value value, const AluMatch &match, mlir::Value dst);
   mlir::LogicalResult emitSelect(mlir::arith::SelectOp op, mlir::Value dst);
   mlir::LogicalResult emitRounding(mlir::Operation *op, mlir::Value dst);
   /// Rounded elements are replaced by the input where it is integral already: |x| >= 2^23, infinite or NaN.
@@ -80,13 +87,19 @@ private:
   bool needsWords(mlir::Operation *op);
   /// An SBUF buffer of 32-bit elements of type `word` that holds `value`.
   mlir::FailureOr<mlir::Value> wordOperand(mlir::Value value, llvm::ArrayRef<int64_t> shape, mlir::Type word);
-  void fillWord(mlir::Value dst, int64_t value);
   /// dst = lhs `compare` rhs, 0 or 1, of words of one type.
   void compareWords(mlir::Value dst, mlir::Value lhs, mlir::Value rhs, llvm::ArrayRef<int64_t> shape,
                     isa::AluOp compare);
   mlir::LogicalResult emitWords(mlir::Operation *op, mlir::Value dst);
+  /// The products of the last elements of each of the `kept` positions.
+  mlir::Value multiplyWords(mlir::Value words, llvm::ArrayRef<int64_t> kept);
   mlir::LogicalResult emitTruncation(mlir::arith::TruncIOp op, mlir::Value dst);
   bool isUnsigned(mlir::Value value) const;
+  /// True for words of which numbers beyond int32 are read.
+  bool isUnsignedWord(mlir::Value value) const { return value.getType().isInteger(32) && isUnsigned(value); }
+  mlir::Type unsignedWord() const {
+    return mlir::IntegerType::get(emitter.builder.getContext(), 32, mlir::IntegerType::Unsigned);
+  }
 
   mlir::LogicalResult emitBits(mlir::arith::BitcastOp op, mlir::Value dst);
   mlir::LogicalResult emitRemainder(mlir::arith::RemFOp op, mlir::Value dst);
@@ -97,6 +110,7 @@ private:
   int coreVersion;
   std::string reason;
   llvm::DenseMap<mlir::Value, Source> sources;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> scalars; // columns in fp32, by how they are read
   llvm::DenseMap<mlir::Value, bool> varying;
 };
 

@@ -1,9 +1,10 @@
 //===- BodyWords.cpp - integers beyond 2^24 ----------------------------------===//
 // Owns the part of BodySelector that computes 32-bit integers exactly. DVE takes integers through fp32, which is exact to
 // 2^24; native are only POOL's sum and product of words in SBUF (ISA32 tensor_tensor, SH26 operator table) and DVE's
-// bitwise operators, raw copies and predicated copies. Everything else is composed of these. Refuses words of different
-// signedness in one operation: nothing reads one as the other.
+// bitwise operators, raw copies and predicated copies. Everything else is composed of these. A conversion between words
+// of different signs keeps the bits: a pattern reads them as the other type.
 #include "passes/Select/BodySelector.h"
+#include "dialects/Trn/TrnOps.h"
 #include "passes/Tile/Spaces.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -83,7 +84,7 @@ static bool comesFromUnsigned(Value value, unsigned depth = 0) {
   Operation *definition = value.getDefiningOp();
   if (!definition || depth == kBoundDepth)
     return value.getType().isUnsignedInteger();
-  if (llvm::isa<arith::FPToUIOp, arith::ExtUIOp, arith::MaxUIOp, arith::MinUIOp>(definition))
+  if (llvm::isa<arith::FPToUIOp, arith::MaxUIOp, arith::MinUIOp>(definition))
     return true;
   if (llvm::isa<UnrealizedConversionCastOp>(definition))
     return definition->getOperand(0).getType().isUnsignedInteger();
@@ -101,8 +102,9 @@ bool BodySelector::isUnsigned(Value value) const {
     if (auto compare = dyn_cast<arith::CmpIOp>(user))
       if (compare.getPredicate() >= arith::CmpIPredicate::ult)
         return true;
+    // A conversion of words keeps their bits, one of fewer bits the number.
     if (llvm::isa<UnrealizedConversionCastOp>(user))
-      return user->getResult(0).getType().isUnsignedInteger();
+      return user->getResult(0).getType().isUnsignedInteger() && !value.getType().isInteger(32);
     if (llvm::isa<arith::UIToFPOp, arith::ExtUIOp, arith::MaxUIOp, arith::MinUIOp>(user))
       return true;
     return llvm::any_of(user->getOperands(), [&](Value other) {
@@ -117,18 +119,14 @@ bool BodySelector::isUnsigned(Value value) const {
 
 static Type elementOf(Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); }
 
-void BodySelector::fillWord(Value dst, int64_t value) {
-  if (elementOf(dst).isUnsignedInteger() && value < 0)
-    value += int64_t(1) << 32;
-  if (static_cast<double>(static_cast<float>(value)) == static_cast<double>(value))
-    return emitter.fill(dst, static_cast<float>(value));
-  // Both halves have fp32 values.
-  int64_t high = value & ~int64_t(0xFFFF);
-  ArrayRef<int64_t> shape = cast<MemRefType>(dst.getType()).getShape().drop_front();
-  Value upper = temporary(shape, elementOf(dst)), lower = temporary(shape, elementOf(dst));
-  emitter.fill(upper, static_cast<float>(high));
-  emitter.fill(lower, static_cast<float>(value - high));
-  emitter.wordTensorTensor(dst, upper, lower, AluOp::Add);
+Value BodySelector::asWord(Value buffer, Type word) {
+  auto type = cast<MemRefType>(buffer.getType());
+  Type element = type.getElementType();
+  if (!element.isInteger() || !word.isInteger() || element == word ||
+      element.getIntOrFloatBitWidth() != word.getIntOrFloatBitWidth())
+    return buffer;
+  MemRefType seen = MemRefType::Builder(type).setElementType(word);
+  return ir::BitcastOp::create(emitter.builder, emitter.loc, seen, buffer);
 }
 
 FailureOr<Value> BodySelector::wordOperand(Value value, ArrayRef<int64_t> shape, Type word) {
@@ -136,21 +134,18 @@ FailureOr<Value> BodySelector::wordOperand(Value value, ArrayRef<int64_t> shape,
   if (failed(read))
     return failure();
   Value buffer = read->buffer;
+  bool isTensor = read->kind == Source::Tensor;
   if (read->kind == Source::Immediate) {
     buffer = temporary({}, word);
-    fillWord(buffer, static_cast<int64_t>(read->immediate));
-  } else if (elementOf(buffer) != word || isInPsum(buffer)) {
-    if (elementOf(buffer) != word && elementOf(buffer).isInteger(32)) {
-      (void)fail("no instruction reads int32 as uint32 or the reverse");
-      return failure();
-    }
-    Value wide = temporary(read->kind == Source::Tensor ? shape : ArrayRef<int64_t>(), word);
-    emitter.copy(wide, buffer);
-    buffer = wide;
+    emitter.fillInteger(buffer, static_cast<int64_t>(read->immediate));
+  } else if (bool hasBits = elementOf(asWord(buffer, word)) == word; !hasBits || isInPsum(buffer)) {
+    Value copy = temporary(isTensor ? shape : ArrayRef<int64_t>(), hasBits ? elementOf(buffer) : word);
+    emitter.copy(copy, buffer);
+    buffer = copy;
   }
-  if (read->kind == Source::Tensor || shape.empty())
-    return buffer;
-  return createBroadcast(emitter.builder, emitter.loc, buffer, shape);
+  if (!isTensor && !shape.empty())
+    buffer = createBroadcast(emitter.builder, emitter.loc, buffer, shape);
+  return asWord(buffer, word);
 }
 
 void BodySelector::compareWords(Value dst, Value lhs, Value rhs, ArrayRef<int64_t> shape, AluOp compare) {
@@ -184,12 +179,18 @@ LogicalResult BodySelector::emitWords(Operation *operation, Value dst) {
   Builder &b = emitter.builder;
   auto select = dyn_cast<arith::SelectOp>(operation);
   SmallVector<Value, 2> values(llvm::drop_begin(operation->getOperands(), select ? 1 : 0));
-  bool isUnsignedWord = false;
+  bool isUnsignedWord = llvm::isa<arith::MaxUIOp, arith::MinUIOp>(operation);
+  auto comparison = dyn_cast<arith::CmpIOp>(operation);
+  bool isEither = llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::SelectOp>(operation);
+  if (comparison) {
+    isUnsignedWord = comparison.getPredicate() >= arith::CmpIPredicate::ult;
+    isEither = comparison.getPredicate() <= arith::CmpIPredicate::ne;
+  }
   for (Value value : values) {
     FailureOr<Source> read = source(value);
     if (failed(read))
       return failure();
-    isUnsignedWord |= read->buffer ? elementOf(read->buffer).isUnsignedInteger(32) : isUnsigned(value);
+    isUnsignedWord |= isEither && (read->buffer ? elementOf(read->buffer).isUnsignedInteger(32) : isUnsigned(value));
   }
   Type word = isUnsignedWord ? Type(IntegerType::get(b.getContext(), 32, IntegerType::Unsigned)) : b.getI32Type();
   SmallVector<Value, 2> operands;
@@ -204,14 +205,13 @@ LogicalResult BodySelector::emitWords(Operation *operation, Value dst) {
     return success();
   }
 
-  if (elementOf(dst) != word && elementOf(dst).isInteger(32))
-    return fail("no instruction reads int32 as uint32 or the reverse");
+  dst = asWord(dst, word);
   // A predicated copy needs the other operand after the first write: dst may lie where that operand does.
   bool writesOnce = llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(operation);
   Value target = writesOnce && elementOf(dst) == word && !isInPsum(dst) ? dst : temporary(shape, word);
   auto negated = [&](Value from) {
     Value minusOne = temporary({}, word), result = temporary(shape, word);
-    fillWord(minusOne, -1);
+    emitter.fillInteger(minusOne, -1);
     if (!shape.empty())
       minusOne = createBroadcast(emitter.builder, emitter.loc, minusOne, shape);
     emitter.wordTensorTensor(result, from, minusOne, AluOp::Multiply);
@@ -274,11 +274,38 @@ static unsigned partBits(int64_t count) {
   return bits;
 }
 
+/// No instruction multiplies words along a row: halves of it are multiplied until one element is left.
+Value BodySelector::multiplyWords(Value words, ArrayRef<int64_t> kept) {
+  OpBuilder &builder = emitter.builder;
+  Location loc = emitter.loc;
+  int64_t rows = 1;
+  for (int64_t size : kept)
+    rows *= size;
+  auto type = cast<MemRefType>(words.getType());
+  int64_t count = type.getNumElements() / type.getDimSize(0) / rows;
+  // A buffer of its own, contiguous: [rows, count].
+  Value all = temporary(type.getShape().drop_front(), elementOf(words));
+  emitter.copy(all, words);
+  auto part = [&](int64_t from, int64_t size) {
+    Access access;
+    access.root = all;
+    access.offset = from;
+    access.partitionStride = rows * count;
+    access.strides = {count, 1};
+    return createView(builder, loc, access, tile.partitions, {rows, size});
+  };
+  for (int64_t left = count; left > 1; left = llvm::divideCeil(left, 2))
+    emitter.wordTensorTensor(part(0, left / 2), part(0, left / 2), part(llvm::divideCeil(left, 2), left / 2), AluOp::Multiply);
+  Access access;
+  access.root = all;
+  access.partitionStride = rows * count;
+  access.strides.assign(kept.size(), count);
+  for (size_t loop = kept.size(); loop-- > 1;)
+    access.strides[loop - 1] = access.strides[loop] * kept[loop];
+  return createView(builder, loc, access, tile.partitions, kept);
+}
+
 FailureOr<Value> BodySelector::reduceWords(Value value, AluOp op, unsigned reduced) {
-  if (op == AluOp::Multiply) {
-    (void)fail("no instruction multiplies int32 along a row; fp32 is exact to 2^24 only (ISA32 tensor_reduce)");
-    return failure();
-  }
   ArrayRef<int64_t> shape = tile.sizes, kept = shape.drop_back(reduced);
   FailureOr<Source> read = source(value);
   if (failed(read))
@@ -310,6 +337,9 @@ FailureOr<Value> BodySelector::reduceWords(Value value, AluOp op, unsigned reduc
     }
     return result;
   }
+
+  if (op == AluOp::Multiply)
+    return multiplyWords(*src, kept);
 
   // The extreme of the upper halves, then that of the lower halves beside it.
   bool isMax = op == AluOp::Max;
@@ -345,7 +375,7 @@ FailureOr<Value> BodySelector::reduceWords(Value value, AluOp op, unsigned reduc
 }
 
 void BodySelector::combineWords(Value dst, Value other, AluOp op) {
-  if (op == AluOp::Add)
+  if (op == AluOp::Add || op == AluOp::Multiply)
     return emitter.wordTensorTensor(dst, dst, other, op);
   ArrayRef<int64_t> shape = cast<MemRefType>(dst.getType()).getShape().drop_front();
   Value predicate = temporary(shape, emitter.builder.getI8Type());

@@ -5,6 +5,7 @@
 #include "dialects/Trn/DMA.h"
 #include "dialects/Trn/DVE.h"
 #include "dialects/Trn/PE.h"
+#include "passes/Select/Access.h"
 
 using namespace mlir;
 
@@ -51,6 +52,22 @@ void Emitter::reduce(Value dst, Value src, isa::AluOp op, unsigned axes) {
 void Emitter::copy(Value dst, Value src) { emit<ir::TensorCopyOp>(dst, src); }
 
 void Emitter::fill(Value dst, float value) { emit<ir::MemsetOp>(dst, llvm::APFloat(value)); }
+
+void Emitter::fillInteger(Value dst, int64_t value) {
+  auto type = cast<MemRefType>(dst.getType());
+  if (type.getElementType().isUnsignedInteger() && value < 0)
+    value += int64_t(1) << type.getElementTypeBitWidth();
+  if (static_cast<double>(static_cast<float>(value)) == static_cast<double>(value))
+    return fill(dst, static_cast<float>(value));
+  // Both halves have fp32 values.
+  int64_t high = value & ~int64_t(0xFFFF);
+  ArrayRef<int64_t> shape = type.getShape();
+  Value upper = createTemporary(builder, loc, shape.front(), shape.drop_front(), type.getElementType());
+  Value lower = createTemporary(builder, loc, shape.front(), shape.drop_front(), type.getElementType());
+  fill(upper, static_cast<float>(high));
+  fill(lower, static_cast<float>(value - high));
+  wordTensorTensor(dst, upper, lower, isa::AluOp::Add);
+}
 
 void Emitter::copyPredicated(Value dst, Value src, Value predicate, bool reverse) {
   emit<ir::CopyPredicatedOp>(dst, src, predicate, reverse);

@@ -43,6 +43,8 @@ public:
   void reduce(mlir::Value dst, mlir::Value src, isa::AluOp op, unsigned axes);
   void copy(mlir::Value dst, mlir::Value src);
   void fill(mlir::Value dst, float value);
+  /// An integer exactly: fp32, in which an instruction carries a constant, would round one beyond 2^24.
+  void fillInteger(mlir::Value dst, int64_t value);
   void copyPredicated(mlir::Value dst, mlir::Value src, mlir::Value predicate, bool reverse = false);
   void select(mlir::Value dst, mlir::Value predicate, mlir::Value onTrue, mlir::Value onFalse);
   /// Gives every partition what the first of its group of 32 holds.

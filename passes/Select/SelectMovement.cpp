@@ -130,17 +130,18 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
     return success();
   }
 
+  static void fillTile(Emitter &emitter, Value dst, TypedAttr constant) {
+    if (auto number = dyn_cast<FloatAttr>(constant))
+      return emitter.fill(dst, static_cast<float>(number.getValueAsDouble()));
+    auto number = cast<IntegerAttr>(constant);
+    bool isUnsigned = number.getType().isUnsignedInteger();
+    emitter.fillInteger(dst, isUnsigned ? static_cast<int64_t>(number.getValue().getZExtValue()) : number.getValue().getSExtValue());
+  }
+
   static LogicalResult selectFill(linalg::LinalgOp op) {
     TypedAttr constant = scalarConstant(op.getDpsInputs()[0]);
     if (!constant)
       return op.emitOpError("cannot fill: expected a constant");
-    double value = 0.0;
-    if (auto number = dyn_cast<FloatAttr>(constant))
-      value = number.getValueAsDouble();
-    else if (auto number = cast<IntegerAttr>(constant); number.getType().isUnsignedInteger())
-      value = number.getValue().getZExtValue();
-    else
-      value = number.getValue().getSExtValue();
     Value to = op.getDpsInits()[0];
     std::string reason;
     auto type = cast<MemRefType>(to.getType());
@@ -161,17 +162,17 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
     tile.accesses.push_back(*access);
     Emitter emitter(builder, op.getLoc());
     if (isInHbm(to)) {
-      fillHbm(emitter, tile, value, type.getElementType());
+      fillHbm(emitter, tile, constant, type.getElementType());
       return success();
     }
     mergeLoops(tile);
     unrollOuterLoops(builder, op.getLoc(), tile);
-    emitter.fill(createView(builder, op.getLoc(), tile.accesses[0], tile.partitions, tile.sizes), value);
+    fillTile(emitter, createView(builder, op.getLoc(), tile.accesses[0], tile.partitions, tile.sizes), constant);
     return success();
   }
 
   /// DMA only copies: a constant tile in SBUF is written to HBM, as often as the region takes.
-  static void fillHbm(Emitter &emitter, Tile &tile, double value, Type element) {
+  static void fillHbm(Emitter &emitter, Tile &tile, TypedAttr value, Type element) {
     // In HBM dimension 0 is a loop like any other. The innermost loops that fit are the tile; the last of them that has
     // a divisor of at most the number of partitions is spread over them.
     OpBuilder &builder = emitter.builder;
@@ -203,7 +204,7 @@ struct SelectMovementPass : impl::SelectMovementPassBase<SelectMovementPass> {
       access.strides = {access.strides.front() * inner, access.strides.front()};
     }
     Value constant = createTemporary(builder, loc, tile.partitions, tile.sizes, element);
-    emitter.fill(constant, value);
+    fillTile(emitter, constant, value);
     emitter.dma(createView(builder, loc, access, tile.partitions, tile.sizes), constant);
   }
 };

@@ -27,7 +27,12 @@ Value skipCasts(Value value) {
 }
 
 /// The operator that combines the accumulator with a new value, and that value.
-std::optional<std::pair<isa::AluOp, Value>> combiner(linalg::LinalgOp op) {
+struct Combiner {
+  isa::AluOp alu;
+  bool isUnsigned; ///< an extreme of unsigned words
+  Value value;
+};
+std::optional<Combiner> combiner(linalg::LinalgOp op) {
   Block *body = op.getBlock();
   Value accumulator = body->getArguments().back();
   Operation *combine = skipCasts(body->getTerminator()->getOperand(0)).getDefiningOp();
@@ -36,16 +41,16 @@ std::optional<std::pair<isa::AluOp, Value>> combiner(linalg::LinalgOp op) {
   const isa::ScalarOpInfo *row = ir::scalarOpInfo(combine);
   if (!row || !row->alu || !isa::info(*row->alu).reducible || *row->alu == isa::AluOp::Subtract)
     return std::nullopt;
-  if (skipCasts(combine->getOperand(0)) == accumulator)
-    return std::make_pair(*row->alu, combine->getOperand(1));
-  if (skipCasts(combine->getOperand(1)) == accumulator)
-    return std::make_pair(*row->alu, combine->getOperand(0));
+  bool isUnsigned = llvm::isa<arith::MaxUIOp, arith::MinUIOp>(combine);
+  for (unsigned side : {0, 1})
+    if (skipCasts(combine->getOperand(side)) == accumulator)
+      return Combiner{*row->alu, isUnsigned, combine->getOperand(1 - side)};
   return std::nullopt;
 }
 
 /// True when combining with the filled value changes nothing. -inf and the most negative finite value both start a
 /// maximum.
-bool isIdentityFill(linalg::FillOp fill, isa::AluOp alu) {
+bool isIdentityFill(linalg::FillOp fill, isa::AluOp alu, bool isUnsigned) {
   TypedAttr constant = scalarConstant(fill.getInputs()[0]);
   if (!constant)
     return false;
@@ -69,7 +74,6 @@ bool isIdentityFill(linalg::FillOp fill, isa::AluOp alu) {
   if (!number)
     return false;
   const llvm::APInt &value = number.getValue();
-  bool isUnsigned = number.getType().isUnsignedInteger();
   switch (alu) {
   case isa::AluOp::Add:
   case isa::AluOp::LogicalOr:
@@ -221,6 +225,7 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
     if (failed(result))
       return op.emitOpError("cannot be a reduction: ") << body.failureReason();
     auto wordOf = [](Value buffer) { return cast<MemRefType>(buffer.getType()).getElementType(); };
+    dst = body.asWord(dst, wordOf(*result));
     if (wordOf(dst) != wordOf(*result))
       return op.emitOpError("cannot be a reduction: expected a result of ")
              << wordOf(*result) << " but got " << wordOf(dst);
@@ -342,7 +347,8 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
     if (!combine)
       return op.emitOpError("cannot be a reduction: expected a body that combines its accumulator with one value by an "
                             "operator that reduces");
-    auto [alu, value] = *combine;
+    isa::AluOp alu = combine->alu;
+    Value value = combine->value;
     unsigned partition = *iteratorOfDim(op, op.getDpsInitOperand(0), 0);
     SmallVector<unsigned> loops;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -362,7 +368,7 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
     OpBuilder builder(op);
     Emitter emitter(builder, op.getLoc());
     linalg::FillOp fill = initialFill(op, tile->accesses.back().root);
-    bool overwrites = fill && isIdentityFill(fill, alu);
+    bool overwrites = fill && isIdentityFill(fill, alu, combine->isUnsigned);
     kept = mergeLoops(*tile, {kept}).front();
     unsigned reduced = tile->sizes.size() - kept;
     if (std::optional<WeightedTaps> taps = alu == isa::AluOp::Add ? weightedTaps(op, *tile, kept, value) : std::nullopt) {

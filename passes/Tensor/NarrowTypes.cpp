@@ -81,7 +81,7 @@ static Operation *userOfExactValue(Value value) {
     Operation *user = use.getOwner(), *found = nullptr;
     if (llvm::isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(user))
       continue;
-    if (llvm::isa<linalg::FillOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+    if (llvm::isa<linalg::FillOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, arith::SelectOp>(user))
       found = userOfExactValue(user->getResult(0));
     else if (auto generic = dyn_cast<linalg::GenericOp>(user))
       found = userOfExactValue(generic.getMatchingBlockArgument(&use));

@@ -5,6 +5,7 @@
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -77,16 +78,28 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
     return partition && op.getStaticLoopRanges()[*partition] > 1 && !isIndexedBy(op, &operand, *partition);
   }
 
-  /// Gives every partition what partition 0 holds: the product with a row of ones on the PE, which is exact.
-  static void spread(linalg::LinalgOp op, OpOperand &operand, SmallVector<linalg::LinalgOp> &products) {
-    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-    auto type = cast<RankedTensorType>(operand.get().getType());
-    if (!generic || !llvm::isa<FloatType>(type.getElementType()) || type.getRank() == 0 || type.getDimSize(0) != 1)
-      return; // selection says why it cannot be read
-    OpBuilder builder(op);
-    Location loc = op.getLoc();
-    unsigned partition = *iteratorOfDim(op, op.getDpsInitOperand(0), 0), rank = type.getRank();
-    int64_t partitions = op.getStaticLoopRanges()[partition];
+  using Body = llvm::function_ref<Value(ImplicitLocOpBuilder &, ValueRange)>;
+
+  /// A map of inputs of one shape.
+  static Value createMap(OpBuilder &builder, Location loc, ValueRange inputs, Type element, Body body) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(inputs[0].getType()).getShape();
+    SmallVector<AffineMap> maps(inputs.size() + 1, builder.getMultiDimIdentityMap(shape.size()));
+    SmallVector<utils::IteratorType> iterators(shape.size(), utils::IteratorType::parallel);
+    Value target = createEmpty(builder, loc, shape, element);
+    return linalg::GenericOp::create(builder, loc, target.getType(), inputs, target, maps, iterators,
+                                     [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+                                       ImplicitLocOpBuilder inner(loc, nested);
+                                       linalg::YieldOp::create(inner, body(inner, arguments.drop_back()));
+                                     })
+        .getResult(0);
+  }
+
+  /// What `row`, floats on one partition, holds, on as many: the product with a row of ones on the PE, which is exact. It
+  /// lies in PSUM, in fp32.
+  static Value spreadFloats(OpBuilder &builder, Location loc, Value row, int64_t partitions,
+                            SmallVector<linalg::LinalgOp> &products) {
+    auto type = cast<RankedTensorType>(row.getType());
+    unsigned rank = type.getRank();
     Type element = type.getElementType(), f32 = builder.getF32Type();
     Value one = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(element, 1.0));
     Value zero = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(f32, 0.0));
@@ -105,7 +118,7 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
     SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
     iterators.push_back(utils::IteratorType::reduction);
     auto product = linalg::GenericOp::create(
-        builder, loc, start.getType(), ValueRange{ones, operand.get()}, start,
+        builder, loc, start.getType(), ValueRange{ones, row}, start,
         ArrayRef<AffineMap>{map({k, p}), map(data), map(result)}, iterators,
         [](OpBuilder &builder, Location loc, ValueRange arguments) {
           auto wide = [&](Value value) -> Value {
@@ -116,13 +129,77 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
           linalg::YieldOp::create(builder, loc, sum);
         });
     products.push_back(cast<linalg::LinalgOp>(product.getOperation()));
-    // The map still reads the operand's own type.
-    Value spreadValue = product.getResult(0);
-    if (!element.isF32()) {
-      Value narrow = createEmpty(builder, loc, shape, element);
-      spreadValue = createCopy(builder, loc, spreadValue, narrow);
+    return product.getResult(0);
+  }
+
+  /// Integers go as the floats that hold them: those of 32 bits in halves.
+  static Value spreadIntegers(OpBuilder &builder, Location loc, Value row, int64_t partitions,
+                              SmallVector<linalg::LinalgOp> &products) {
+    Type element = cast<RankedTensorType>(row.getType()).getElementType(), f32 = builder.getF32Type();
+    Type i32 = builder.getI32Type(), plain = builder.getIntegerType(element.getIntOrFloatBitWidth());
+    bool isUnsigned = element.isUnsignedInteger();
+    auto signless = [&](ImplicitLocOpBuilder &b, Value value) -> Value {
+      return isUnsigned ? UnrealizedConversionCastOp::create(b, plain, value).getResult(0) : value;
+    };
+    auto typed = [&](ImplicitLocOpBuilder &b, Value value) -> Value {
+      return isUnsigned ? UnrealizedConversionCastOp::create(b, element, value).getResult(0) : value;
+    };
+    auto onEvery = [&](Body body) {
+      return spreadFloats(builder, loc, createMap(builder, loc, row, f32, body), partitions, products);
+    };
+    // The write of an integer rounds by itself.
+    auto integral = [](ImplicitLocOpBuilder &b, Value value) -> Value { return math::RoundEvenOp::create(b, value); };
+    if (element.getIntOrFloatBitWidth() < 32) {
+      Value numbers = onEvery([&](ImplicitLocOpBuilder &b, ValueRange e) -> Value {
+        Value value = signless(b, e[0]);
+        return isUnsigned ? arith::UIToFPOp::create(b, f32, value).getResult() : arith::SIToFPOp::create(b, f32, value).getResult();
+      });
+      return createMap(builder, loc, numbers, element, [&](ImplicitLocOpBuilder &b, ValueRange e) -> Value {
+        Value whole = integral(b, e[0]);
+        return typed(b, isUnsigned ? arith::FPToUIOp::create(b, plain, whole).getResult()
+                                   : arith::FPToSIOp::create(b, plain, whole).getResult());
+      });
     }
-    operand.set(spreadValue);
+    auto word = [&](ImplicitLocOpBuilder &b, int64_t value) -> Value {
+      return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+    };
+    auto half = [&](bool upper) {
+      return onEvery([&](ImplicitLocOpBuilder &b, ValueRange e) -> Value {
+        Value value = signless(b, e[0]);
+        if (upper)
+          value = arith::ShRUIOp::create(b, value, word(b, 16));
+        return arith::SIToFPOp::create(b, f32, arith::AndIOp::create(b, value, word(b, 0xFFFF)));
+      });
+    };
+    return createMap(builder, loc, {half(true), half(false)}, element, [&](ImplicitLocOpBuilder &b, ValueRange e) -> Value {
+      Value upper = arith::FPToSIOp::create(b, i32, integral(b, e[0])), lower = arith::FPToSIOp::create(b, i32, integral(b, e[1]));
+      return typed(b, arith::OrIOp::create(b, arith::ShLIOp::create(b, upper, word(b, 16)), lower));
+    });
+  }
+
+  /// Gives every partition what partition 0 holds.
+  static void spread(linalg::LinalgOp op, OpOperand &operand, SmallVector<linalg::LinalgOp> &products) {
+    auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    if (!generic || type.getRank() == 0 || type.getDimSize(0) != 1)
+      return; // selection says why it cannot be read
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    unsigned partition = *iteratorOfDim(op, op.getDpsInitOperand(0), 0);
+    int64_t partitions = op.getStaticLoopRanges()[partition];
+    Type element = type.getElementType();
+    Value everywhere;
+    if (element.isInteger()) {
+      everywhere = spreadIntegers(builder, loc, operand.get(), partitions, products);
+    } else {
+      everywhere = spreadFloats(builder, loc, operand.get(), partitions, products);
+      // The map still reads the operand's own type.
+      if (!element.isF32()) {
+        ArrayRef<int64_t> shape = cast<RankedTensorType>(everywhere.getType()).getShape();
+        everywhere = createCopy(builder, loc, everywhere, createEmpty(builder, loc, shape, element));
+      }
+    }
+    operand.set(everywhere);
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     AffineMap &use = maps[operand.getOperandNumber()];
     SmallVector<AffineExpr> exprs(use.getResults());

@@ -117,8 +117,10 @@ private:
   void verifyIsStructured(Operation *op) {
     bool known = llvm::isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect, arith::ArithDialect,
                                        math::MathDialect, scf::SCFDialect, affine::AffineDialect>(op->getDialect());
-    // arith knows no unsigned integers: casts stand where the body of an operation takes or gives them.
-    known |= llvm::isa<UnrealizedConversionCastOp>(op) && op->getParentOfType<linalg::LinalgOp>();
+    // arith knows no unsigned integers: casts stand where the body of an operation takes or gives them, and
+    // give constants their type.
+    bool isOfConstant = op->getNumOperands() == 1 && op->getOperand(0).getDefiningOp<arith::ConstantOp>();
+    known |= llvm::isa<UnrealizedConversionCastOp>(op) && (isOfConstant || op->getParentOfType<linalg::LinalgOp>());
     if (!known && !llvm::isa<func::FuncOp, func::ReturnOp, onnx::WeightOp, ir::ScalarOp, ir::KernelOp>(op))
       breach(op, "T1") << "expected linalg, tensor, arith, math, scf, library kernels and weights only, but got '" << op->getName() << "'";
   }

@@ -69,6 +69,9 @@ private:
   }
 
   static bool isAllowed(Operation *op) {
+    // arith knows no unsigned integers: a cast gives a constant its type.
+    if (llvm::isa<UnrealizedConversionCastOp>(op))
+      return op->getNumOperands() == 1 && op->getOperand(0).getDefiningOp<arith::ConstantOp>();
     return llvm::isa<linalg::LinalgOp, tensor::EmptyOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
                      tensor::ExpandShapeOp, tensor::CollapseShapeOp, scf::YieldOp, func::ReturnOp>(op) ||
            llvm::isa_and_nonnull<arith::ArithDialect, affine::AffineDialect>(op->getDialect());

@@ -67,7 +67,9 @@ int runRun(CommandLine &line) {
     auto begin = std::chrono::steady_clock::now();
     if (absl::Status status = (*created)->execute(); !status.ok()) {
       printError(std::string(status.message()));
-      return built.compiler && !absl::IsDeadlineExceeded(status) ? kInternal : kBadInput;
+      // A value of the inputs may be out of range: an index into a table.
+      bool isInput = absl::IsDeadlineExceeded(status) || absl::IsOutOfRange(status);
+      return built.compiler && !isInput ? kInternal : kBadInput;
     }
     best = std::fmin(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }

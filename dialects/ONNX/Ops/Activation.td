@@ -61,8 +61,8 @@ def ONNX_SwishOp : ONNX_Unary<"Swish", [24]> {
 def ONNX_GeluOp : ONNX_Unary<"Gelu", [20]> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedStrAttr<StrAttr, "none">:$approximate);
 }
-def ONNX_ShrinkOp : ONNX_Unary<"Shrink", [9]> {
-  let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "0.0f">:$bias,
+def ONNX_ShrinkOp : ONNX_Unary<"Shrink", [9], "", "", "", ONNX_NumTensor> {
+  let arguments = (ins ONNX_NumTensor:$x, DefaultValuedAttr<F32Attr, "0.0f">:$bias,
                        DefaultValuedAttr<F32Attr, "0.5f">:$lambd);
   let floatFormula = (select (lt $x, (neg $lambd)), (add $x, $bias), (select (gt $x, $lambd), (sub $x, $bias), 0));
 }

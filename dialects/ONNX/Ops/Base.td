@@ -65,10 +65,10 @@ def ONNX_Sequence : TypeDef<ONNX_Dialect, "Sequence"> {
   let parameters = (ins "::mlir::Type":$element);
   let assemblyFormat = "`<` $element `>`";
 }
-def ONNX_Float : AnyTypeOf<[F16, BF16, F32, F64]>;
+def ONNX_Float : AnyTypeOf<[F16, BF16, F32, F64], "float16, bfloat16, float32 or float64">;
 def ONNX_FloatTensor : ONNX_TensorOf<"float", [ONNX_Float]>;
 /// Signed integers are signless in MLIR, unsigned ones are `ui8` … `ui64`.
-def ONNX_Int : AnyTypeOf<[I8, I16, I32, I64, UI<8>, UI<16>, UI<32>, UI<64>]>;
+def ONNX_Int : AnyTypeOf<[I8, I16, I32, I64, UI<8>, UI<16>, UI<32>, UI<64>], "integer">;
 def ONNX_IntTensor : ONNX_TensorOf<"int", [ONNX_Int]>;
 def ONNX_NumTensor : ONNX_TensorOf<"float int", [ONNX_Float, ONNX_Int]>;
 def ONNX_BoolTensor : ONNX_TensorOf<"bool", [I1]>;

@@ -311,12 +311,9 @@ static LogicalResult lowerMaxPool(onnx::MaxPoolOp op, LinalgBuilder &b, Lowering
   FailureOr<SmallVector<WindowDim>> window = windowOf(op, op.getKernelShape(), shapeOf(y));
   if (failed(window))
     return failure();
-  // Unsigned elements have no scalar constant to pad with.
-  Type wide = element.isUnsignedInteger() ? Type(b.getI32Type()) : element;
-  x = b.convert(x, wide);
-  x = padSpatial(b, x, *window, lowestConstant(b, wide, false));
+  x = padSpatial(b, x, *window, lowestConstant(b, element, element.isUnsignedInteger()));
   Value maximum = reduceWindows(b, x, *window, shapeOf(y), Reduction::Max);
-  results.push_back(b.convert(maximum, element));
+  results.push_back(maximum);
   if (op.getIndices())
     results.push_back(op.getIndices().use_empty() ? Value() : maximumPositions(b, op, x, maximum, *window));
   return success();
@@ -340,7 +337,7 @@ static FailureOr<Value> lowerAveragePool(onnx::AveragePoolOp op, LinalgBuilder &
     return failure();
   x = padSpatial(b, x, *window, scalarConstant(b, element, 0));
   Value sum = reduceWindows(b, x, *window, shapeOf(y), Reduction::Sum);
-  // The reciprocal of every window's count, over the spatial dimensions.
+  // Every window's count, over the spatial dimensions.
   SmallVector<float> factors = {1.0f};
   for (const WindowDim &dim : *window) {
     SmallVector<float> next;
@@ -350,17 +347,27 @@ static FailureOr<Value> lowerAveragePool(onnx::AveragePoolOp op, LinalgBuilder &
     factors = std::move(next);
   }
   for (float &factor : factors)
-    factor = 1 / std::max(factor, 1.0f);
+    factor = std::max(factor, 1.0f);
   if (llvm::all_equal(factors))
     return b.mapLike(sum, [&](Builder1 &b, ValueRange e) -> Value {
-      return arith::MulFOp::create(b, e[0], scalarConstant(b, element, factors[0]));
+      return arith::MulFOp::create(b, e[0], scalarConstant(b, element, 1 / double(factors[0])));
     });
+  // A reciprocal that is constant costs a product; in double precision the count, which fp32 has exactly, is what is.
+  if (!element.isF64())
+    for (float &factor : factors)
+      factor = 1 / factor;
   Value weights = b.weight(RankedTensorType::get(shapeOf(y).drop_front(2), b.getF32Type()), factors);
   return b.map({sum, b.convert(weights, element)}, shapeOf(y), element,
-               [](Builder1 &b, ValueRange e) -> Value { return arith::MulFOp::create(b, e[0], e[1]); });
+               [&](Builder1 &b, ValueRange e) -> Value {
+                 return element.isF64() ? arith::DivFOp::create(b, e[0], e[1]).getResult()
+                                        : arith::MulFOp::create(b, e[0], e[1]).getResult();
+               });
 }
 
-/// |x|^p or its inverse, in f32.
+/// The type in which sums of half floats are computed.
+static Type wideType(LinalgBuilder &b, Type element) { return element.isF64() ? element : Type(b.getF32Type()); }
+
+/// |x|^p or its inverse.
 static Value power(LinalgBuilder &b, Value x, int64_t p, bool inverse) {
   return b.mapLike(x, [&](Builder1 &b, ValueRange e) -> Value {
     Value value = inverse ? e[0] : math::AbsFOp::create(b, e[0]).getResult();
@@ -381,8 +388,9 @@ static FailureOr<Value> lowerLpPool(onnx::LpPoolOp op, LinalgBuilder &b) {
     return failure();
   if (p < 1)
     return op.emitOpError("expected p of at least 1 but got ") << p;
-  Value x = power(b, b.convert(op.getX(), b.getF32Type()), p, /*inverse=*/false);
-  x = padSpatial(b, x, *window, scalarConstant(b, b.getF32Type(), 0));
+  Type wide = wideType(b, element);
+  Value x = power(b, b.convert(op.getX(), wide), p, /*inverse=*/false);
+  x = padSpatial(b, x, *window, scalarConstant(b, wide, 0));
   Value sum = reduceWindows(b, x, *window, shapeOf(op.getY()), Reduction::Sum);
   return b.convert(power(b, sum, p, /*inverse=*/true), element);
 }
@@ -393,7 +401,7 @@ static FailureOr<Value> lowerGlobalLpPool(onnx::GlobalLpPoolOp op, LinalgBuilder
   if (p < 1)
     return op.emitOpError("expected p of at least 1 but got ") << p;
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, shapeOf(op.getX()).size()));
-  Value x = power(b, b.convert(op.getX(), b.getF32Type()), p, /*inverse=*/false);
+  Value x = power(b, b.convert(op.getX(), wideType(b, element)), p, /*inverse=*/false);
   Value y = power(b, b.reduce(x, axes, Reduction::Sum), p, /*inverse=*/true);
   return b.convert(b.reshape(y, shapeOf(op.getY())), element);
 }

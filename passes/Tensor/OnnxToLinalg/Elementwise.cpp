@@ -7,7 +7,9 @@
 #include "dialects/Trn/Formula.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
+#include <cmath>
 
 using namespace mlir;
 namespace trn {
@@ -114,9 +116,103 @@ static FailureOr<Value> lowerGelu(onnx::GeluOp op, LinalgBuilder &b) {
   });
 }
 
-/// Integer powers by squaring would need a constant exponent; floats do, and are exact where the result fits 24 bits.
+/// Integers are compared with the whole number next to lambda, and biased exactly when the bias is one.
+static Value shrinkInteger(Builder1 &b, Value x, Type element, double lambda, double bias) {
+  using P = arith::CmpIPredicate;
+  bool isUnsigned = element.isUnsignedInteger();
+  unsigned width = element.getIntOrFloatBitWidth();
+  double low = isUnsigned ? 0 : -std::ldexp(1.0, int(width) - 1), high = std::ldexp(1.0, int(width) - !isUnsigned) - 1;
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(x.getType(), APInt(64, uint64_t(int64_t(value))).trunc(width)));
+  };
+  auto biased = [&](double by) -> Value {
+    if (by == std::floor(by))
+      return arith::AddIOp::create(b, x, number(by));
+    Type f32 = b.getF32Type();
+    return convertScalar(b, add(b, convertScalar(b, x, element, f32), scalarConstant(b, f32, by)), f32, element);
+  };
+  Value result = number(0);
+  // No number of the type is beyond its ends.
+  if (double bound = std::max(std::floor(lambda), low - 1); bound < high) {
+    Value isAbove = bound < low ? scalarConstant(b, b.getI1Type(), 1)
+                                : arith::CmpIOp::create(b, isUnsigned ? P::ugt : P::sgt, x, number(bound)).getResult();
+    result = select(b, isAbove, biased(-bias), result);
+  }
+  if (double bound = std::min(std::ceil(-lambda), high + 1); bound > low) {
+    Value isBelow = bound > high ? scalarConstant(b, b.getI1Type(), 1)
+                                 : arith::CmpIOp::create(b, isUnsigned ? P::ult : P::slt, x, number(bound)).getResult();
+    result = select(b, isBelow, biased(bias), result);
+  }
+  return result;
+}
+
+/// Of integers; the record has the formula of floats.
+static FailureOr<Value> lowerShrink(onnx::ShrinkOp op, LinalgBuilder &b) {
+  Type element = elementTypeOf(op.getX());
+  return b.mapLike(op.getX(), [&](Builder1 &b, ValueRange e) {
+    return shrinkInteger(b, e[0], element, op.getLambd().convertToFloat(), op.getBias().convertToFloat());
+  });
+}
+
+/// The bits of the exponents that may be set, and whether one may be negative.
+static std::pair<unsigned, bool> exponentBits(Value exponents) {
+  Type type = elementTypeOf(exponents);
+  bool isSigned = !type.isUnsignedInteger();
+  // 64-bit integers are numbers of 32 bits on the device.
+  unsigned bits = std::min(type.getIntOrFloatBitWidth(), 32u) - isSigned;
+  DenseIntElementsAttr known;
+  if (!matchPattern(exponents, m_Constant(&known)))
+    return {bits, isSigned};
+  unsigned used = 1;
+  bool isNegative = false;
+  for (const APInt &value : known) {
+    isNegative |= isSigned && value.isNegative();
+    used = std::max(used, isSigned && value.isNegative() ? 1u : value.getActiveBits());
+  }
+  return {std::min(used, bits), isNegative};
+}
+
+/// Powers of integers wrap around, as their products do: by squaring, one step for each bit of the exponent. The inverse
+/// of an integer is one only for 1 and -1.
+static Value integerPower(Builder1 &b, Value x, Type base, Value y, Type exponent, std::pair<unsigned, bool> bits) {
+  using P = arith::CmpIPredicate;
+  auto number = [&](Value like, int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(like.getType(), value));
+  };
+  Type wide = b.getIntegerType(std::max(32u, base.getIntOrFloatBitWidth()));
+  Type steps = b.getIntegerType(std::max(32u, exponent.getIntOrFloatBitWidth()));
+  Value factor = convertScalar(b, x, base, wide), left = convertScalar(b, y, exponent, steps);
+  Value one = number(factor, 1), result = one;
+  Value isOdd = arith::CmpIOp::create(b, P::ne, arith::AndIOp::create(b, left, number(left, 1)), number(left, 0));
+  for (unsigned bit = 0; bit < bits.first; ++bit) {
+    Value shifted = bit == 0 ? left : arith::ShRUIOp::create(b, left, number(left, bit)).getResult();
+    Value isSet = bit == 0 ? isOdd
+                           : arith::CmpIOp::create(b, P::ne, arith::AndIOp::create(b, shifted, number(left, 1)), number(left, 0))
+                                 .getResult();
+    result = select(b, isSet, bit == 0 ? factor : arith::MulIOp::create(b, result, factor).getResult(), result);
+    if (bit + 1 < bits.first)
+      factor = arith::MulIOp::create(b, factor, factor);
+  }
+  if (bits.second) {
+    Value first = convertScalar(b, x, base, wide), zero = number(first, 0);
+    Value isOne = arith::CmpIOp::create(b, P::eq, first, one);
+    Value isMinusOne = arith::CmpIOp::create(b, P::eq, first, number(first, -1));
+    Value unit = select(b, isOdd, first, one);
+    Value inverse = select(b, isOne, one, base.isUnsignedInteger() ? zero : select(b, isMinusOne, unit, zero));
+    Value isNegative = arith::CmpIOp::create(b, P::slt, left, number(left, 0));
+    result = select(b, isNegative, inverse, result);
+  }
+  return base.getIntOrFloatBitWidth() < 32 ? arith::TruncIOp::create(b, x.getType(), result).getResult() : result;
+}
+
 static FailureOr<Value> lowerPow(onnx::PowOp op, LinalgBuilder &b) {
   Type base = elementTypeOf(op.getA()), exponent = elementTypeOf(op.getB());
+  if (base.isInteger() && exponent.isInteger()) {
+    auto bits = exponentBits(op.getB());
+    return b.map({op.getA(), op.getB()}, shapeOf(op.getC()), base, [&](Builder1 &b, ValueRange e) {
+      return integerPower(b, e[0], base, e[1], exponent, bits);
+    });
+  }
   Type wide = base.isF64() || exponent.isF64() ? Type(b.getF64Type()) : Type(b.getF32Type());
   if (auto real = dyn_cast<FloatType>(base))
     wide = real;
@@ -162,29 +258,18 @@ static FailureOr<Value> lowerBitShift(onnx::BitShiftOp op, LinalgBuilder &b) {
 
 static FailureOr<Value> lowerBitCast(onnx::BitCastOp op, LinalgBuilder &b) {
   Type from = elementTypeOf(op.getX()), to = elementTypeOf(op.getY());
+  if (from == to)
+    return op.getX();
+  // A boolean is a byte of 0 or 1.
   bool integers = from.isInteger() && to.isInteger() && !to.isInteger(1);
-  bool changesSign = integers && !from.isInteger(1) && from.isUnsignedInteger() != to.isUnsignedInteger();
-  unsigned width = from.getIntOrFloatBitWidth();
-  if (changesSign && width > 16)
-    return op.emitOpError("reading ") << from << " as " << to << " is not supported";
-  if (!integers && (width != 32 || to.getIntOrFloatBitWidth() != 32))
-    return op.emitOpError("expected types of 32 bits, or integers, but got ") << from << " and " << to;
+  unsigned width = std::max(from.getIntOrFloatBitWidth(), to.getIntOrFloatBitWidth());
+  if (width > 32 || (!integers && width != 32 && width != 16))
+    return op.emitOpError("reading the bits of ") << from << " as " << to << " is not supported";
   return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {
-    if (changesSign) {
-      // Numbers that both types have are themselves; the others are one round of the type away.
-      Type i32 = b.getI32Type();
-      Value x = convertScalar(b, e[0], from, i32);
-      double edge = from.isUnsignedInteger() ? double(int64_t(1) << (width - 1)) : 0;
-      auto beyond = from.isUnsignedInteger() ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt;
-      double round = double(int64_t(1) << width) * (from.isUnsignedInteger() ? -1 : 1);
-      Value moved = arith::AddIOp::create(b, x, scalarConstant(b, i32, round));
-      Value isBeyond = arith::CmpIOp::create(b, beyond, x, scalarConstant(b, i32, edge));
-      return convertScalar(b, arith::SelectOp::create(b, isBeyond, moved, x), i32, to);
-    }
-    // A boolean is a byte of 0 or 1.
+    // Conversions of integers keep the low bits.
     if (integers)
       return convertScalar(b, e[0], from, to);
-    Type plain = llvm::isa<FloatType>(to) ? to : Type(b.getI32Type());
+    Type plain = llvm::isa<FloatType>(to) ? to : Type(b.getIntegerType(width));
     return arith::BitcastOp::create(b, plain, e[0]);
   });
 }
@@ -282,6 +367,7 @@ void addElementwiseLowerings(LoweringTable &table) {
   table.add(lowerIsInf);
   table.add(lowerSwish);
   table.add(lowerGelu);
+  table.add(lowerShrink);
   table.add(lowerPow);
   table.add(lowerMod);
   table.add(lowerWhere);

@@ -194,8 +194,6 @@ struct Scatter {
 static FailureOr<Value> lowerScatter(Operation *op, LinalgBuilder &b, Scatter s, StringRef reduction) {
   ArrayRef<int64_t> shape = shapeOf(s.x);
   unsigned rank = shape.size();
-  if (elementTypeOf(s.x).isUnsignedInteger())
-    return op->emitOpError("unsigned elements are not supported");
   if (product(shape) > kMaxScatterSteps / std::max<int64_t>(s.count, 1))
     return op->emitOpError("scattering ") << s.count << " updates into " << product(shape) << " elements is not supported";
   Type element = elementTypeOf(s.x), i32 = b.getI32Type();
@@ -306,8 +304,6 @@ static LogicalResult lowerTopK(onnx::TopKOp op, LinalgBuilder &b, LoweringTable:
   if (!op.getK())
     return op.emitOpError("expected a constant k but got one computed at run time");
   int64_t rank = shapeOf(x).size(), axis = axisOf(op.getAxis(), x), size = shapeOf(x)[axis], k = *op.getK();
-  if (elementTypeOf(x).isUnsignedInteger())
-    return op.emitOpError("unsigned elements are not supported");
   constexpr int64_t kMaxSize = 1 << 14;
   if (size > kMaxSize)
     return op.emitOpError("ordering ") << size << " elements is not supported: at most " << kMaxSize;

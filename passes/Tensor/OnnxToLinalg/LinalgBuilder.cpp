@@ -150,6 +150,20 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
     return arith::FPToSIOp::create(b, target, value);
   }
   unsigned fromWidth = from.getIntOrFloatBitWidth(), toWidth = to.getIntOrFloatBitWidth();
+  // A narrow integer is a number to the engines, which saturate it: another sign keeps its low bits explicitly.
+  if (fromWidth <= toWidth && toWidth <= 16 && fromUnsigned != to.isUnsignedInteger() && !from.isInteger(1) &&
+      (fromWidth == toWidth || !fromUnsigned)) {
+    Type i32 = b.getI32Type();
+    Value wide = fromUnsigned ? arith::ExtUIOp::create(b, i32, value).getResult()
+                              : arith::ExtSIOp::create(b, i32, value).getResult();
+    if (fromUnsigned) {
+      Value unused = scalarConstant(b, i32, 32 - toWidth);
+      wide = arith::ShRSIOp::create(b, arith::ShLIOp::create(b, wide, unused), unused);
+    } else {
+      wide = arith::AndIOp::create(b, wide, scalarConstant(b, i32, (1 << toWidth) - 1));
+    }
+    return arith::TruncIOp::create(b, target, wide);
+  }
   if (fromWidth > toWidth)
     return arith::TruncIOp::create(b, target, value);
   if (fromWidth == toWidth)
@@ -312,20 +326,30 @@ static Value identityOf(ImplicitLocOpBuilder &b, Reduction kind, Type type, bool
 
 static bool isHalf(Type type) { return llvm::isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
 
+/// What a reduction of elements accumulates in: sums and products of half floats in f32; integers in signless ones of at
+/// least 32 bits, whose low bits are the result. Engines would saturate a narrow accumulator.
+static Type accumulatorType(Type element, Reduction kind) {
+  bool adds = kind == Reduction::Sum || kind == Reduction::Product;
+  if (llvm::isa<FloatType>(element))
+    return isHalf(element) && adds ? Type(Float32Type::get(element.getContext())) : element;
+  unsigned width = element.getIntOrFloatBitWidth();
+  // The extreme of signed elements is one of them.
+  if (!adds && !element.isUnsignedInteger())
+    return element;
+  return IntegerType::get(element.getContext(), std::max(width, 32u));
+}
+
 Value LinalgBuilder::reduce(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRef<utils::IteratorType> iterators,
                             ArrayRef<int64_t> shape, Type element, Reduction kind, ScalarBody body,
                             ArrayRef<int64_t> window) {
-  bool isUnsigned = element.isUnsignedInteger();
-  bool widens = isHalf(element) && (kind == Reduction::Sum || kind == Reduction::Product);
-  Type accumulator = widens ? Type(getF32Type()) : element;
-  Value init = identityOf(*this, kind, accumulator, isUnsigned);
-  Value target = empty(shape, accumulator);
-  // An unsigned tensor is filled through a body too: linalg.fill would need an unsigned constant.
-  if (isUnsigned)
-    target = map(ValueRange(), ArrayRef<AffineMap>(), shape, accumulator,
-                 [&](ImplicitLocOpBuilder &, ValueRange) { return init; });
-  else
-    target = linalg::FillOp::create(*this, init, target).getResult(0);
+  Type accumulator = accumulatorType(element, kind);
+  // Elements of a narrow unsigned type are numbers that the accumulator has as a signed type.
+  bool isWider = accumulator.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth();
+  bool isUnsigned = element.isUnsignedInteger() && !isWider;
+  bool isOfNothing = llvm::any_of(inputs, [](Value input) { return llvm::is_contained(shapeOf(input), 0); });
+  Value init = isOfNothing ? convertScalar(*this, identityOf(*this, kind, element, element.isUnsignedInteger()), element, accumulator)
+                           : identityOf(*this, kind, accumulator, isUnsigned);
+  Value target = linalg::FillOp::create(*this, init, empty(shape, accumulator)).getResult(0);
   SmallVector<Value> operands(inputs);
   SmallVector<AffineMap> allMaps(maps);
   if (!window.empty()) {
@@ -341,11 +365,11 @@ Value LinalgBuilder::reduce(ValueRange inputs, ArrayRef<AffineMap> maps, ArrayRe
   Value result =
       generic(operands, allMaps, iterators, target, accumulator, [&](ImplicitLocOpBuilder &b, ValueRange arguments) {
         Value value = body(b, arguments.take_front(numInputs));
-        if (widens)
-          value = convertFloat(b, value, b.getF32Type());
+        if (isWider)
+          value = convertScalar(b, value, element, accumulator);
         return combine(b, kind, arguments.back(), value, isUnsigned);
       });
-  return widens ? convert(result, element) : result;
+  return convert(result, element);
 }
 
 Value LinalgBuilder::reduce(Value input, ArrayRef<int64_t> axes, Reduction kind, ScalarBody body) {
@@ -375,7 +399,7 @@ Value LinalgBuilder::contract(Value lhs, AffineMap lhsMap, Value rhs, AffineMap 
   SmallVector<utils::IteratorType> iterators(resultMap.getNumDims(), utils::IteratorType::reduction);
   for (AffineExpr expr : resultMap.getResults())
     iterators[cast<AffineDimExpr>(expr).getPosition()] = utils::IteratorType::parallel;
-  Type accumulator = isHalf(element) ? Type(getF32Type()) : signless(element);
+  Type accumulator = accumulatorType(element, Reduction::Sum);
   Value init = filled(shape, scalarConstant(*this, accumulator, 0));
   Value result =
       generic({lhs, rhs}, {lhsMap, rhsMap, resultMap}, iterators, init, accumulator,
@@ -385,7 +409,9 @@ Value LinalgBuilder::contract(Value lhs, AffineMap lhsMap, Value rhs, AffineMap 
                   Value right = convertFloat(b, arguments[1], cast<FloatType>(accumulator));
                   return arith::AddFOp::create(b, arguments[2], arith::MulFOp::create(b, left, right));
                 }
-                return arith::AddIOp::create(b, arguments[2], arith::MulIOp::create(b, arguments[0], arguments[1]));
+                Value left = convertScalar(b, arguments[0], elementTypeOf(lhs), accumulator);
+                Value right = convertScalar(b, arguments[1], elementTypeOf(rhs), accumulator);
+                return arith::AddIOp::create(b, arguments[2], arith::MulIOp::create(b, left, right));
               });
   return convert(result, element);
 }
@@ -520,6 +546,8 @@ Value LinalgBuilder::pad(Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> h
   for (auto [size, before, after] : llvm::zip_equal(shapeOf(value), low, high))
     shape.push_back(before + size + after);
   auto type = RankedTensorType::get(shape, elementTypeOf(value));
+  if (scalar.getType() != type.getElementType())
+    scalar = UnrealizedConversionCastOp::create(*this, type.getElementType(), scalar).getResult(0);
   return tensor::PadOp::create(*this, type, value, attributes(*this, low), attributes(*this, high), scalar);
 }
 

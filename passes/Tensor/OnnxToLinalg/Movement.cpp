@@ -98,13 +98,11 @@ static FailureOr<Value> lowerPad(onnx::PadOp op, LinalgBuilder &b) {
   if (mode == "constant") {
     if (op.getValueOperand())
       return op.emitOpError("expected a constant value but got one computed at run time");
-    if (element.isUnsignedInteger())
-      return op.emitOpError("unsigned elements are not supported");
     Value scalar = scalarConstant(b, element, 0);
     if (auto real = dyn_cast_if_present<FloatAttr>(op.getValueAttr()))
       scalar = scalarConstant(b, element, real.getValueAsDouble());
     else if (auto integer = dyn_cast_if_present<IntegerAttr>(op.getValueAttr()))
-      scalar = arith::ConstantOp::create(b, b.getIntegerAttr(element, integer.getValue()));
+      scalar = arith::ConstantOp::create(b, b.getIntegerAttr(b.getIntegerType(integer.getValue().getBitWidth()), integer.getValue()));
     return b.pad(x, low, high, scalar);
   }
   if (mode != "edge" && mode != "reflect" && mode != "wrap")

@@ -62,6 +62,9 @@ static Value reduceBool(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes, Reduc
   return b.convert(b.reduce(bytes, axes, kind), b.getI1Type());
 }
 
+/// Logarithms of integers are computed in f32, and truncated.
+static Value asFloats(LinalgBuilder &b, Value x) { return elementTypeOf(x).isInteger() ? b.convert(x, b.getF32Type()) : x; }
+
 /// ReduceLogSumExp: the maximum is taken out, or exp would overflow.
 static Value logSumExp(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> kept;
@@ -92,7 +95,8 @@ template <typename Op> static FailureOr<Value> lowerReduce(Op op, LinalgBuilder 
     Reduction kind = std::is_same_v<Op, onnx::ReduceMaxOp> ? Reduction::Max : Reduction::Min;
     y = elementTypeOf(x).isInteger(1) ? reduceBool(b, x, axes, kind) : b.reduce(x, axes, kind);
   } else if constexpr (std::is_same_v<Op, onnx::ReduceL1Op>) {
-    y = b.reduce(x, axes, Reduction::Sum, absolute);
+    // The signless value of an unsigned element may look negative.
+    y = elementTypeOf(x).isUnsignedInteger() ? b.reduce(x, axes, Reduction::Sum) : b.reduce(x, axes, Reduction::Sum, absolute);
   } else if constexpr (std::is_same_v<Op, onnx::ReduceSumSquareOp>) {
     y = b.reduce(x, axes, Reduction::Sum, square);
   } else if constexpr (std::is_same_v<Op, onnx::ReduceL2Op>) {
@@ -105,12 +109,12 @@ template <typename Op> static FailureOr<Value> lowerReduce(Op op, LinalgBuilder 
       return convertScalar(b, math::SqrtOp::create(b, real), b.getF32Type(), element);
     });
   } else if constexpr (std::is_same_v<Op, onnx::ReduceLogSumOp>) {
-    y = b.mapLike(b.reduce(x, axes, Reduction::Sum), logarithm);
+    y = b.mapLike(b.reduce(asFloats(b, x), axes, Reduction::Sum), logarithm);
   } else {
     static_assert(std::is_same_v<Op, onnx::ReduceLogSumExpOp>);
-    y = logSumExp(b, x, axes);
+    y = logSumExp(b, asFloats(b, x), axes);
   }
-  return b.reshape(y, shapeOf(op.getY()));
+  return b.reshape(b.convert(y, elementTypeOf(x)), shapeOf(op.getY()));
 }
 
 /// The first (or last) position of the extreme value along an axis.
@@ -173,8 +177,6 @@ static FailureOr<Value> lowerCumSum(onnx::CumSumOp op, LinalgBuilder &b) {
   ArrayRef<int64_t> shape = shapeOf(x);
   int64_t rank = shape.size(), axis = *op.getAxis() < 0 ? *op.getAxis() + rank : *op.getAxis();
   Type element = elementTypeOf(x);
-  if (element.isUnsignedInteger())
-    return op.emitOpError("unsigned elements are not supported");
   bool reverse = op.getReverse(), exclusive = op.getExclusive();
   if (!isa<FloatType>(element)) {
     // The iterator after those of the result runs over what may count into each sum.

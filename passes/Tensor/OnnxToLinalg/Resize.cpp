@@ -257,8 +257,9 @@ static FailureOr<Value> lowerResize(onnx::ResizeOp op, LinalgBuilder &b) {
   bool cubic = mode == "cubic";
   if (mode != "nearest" && mode != "linear" && !cubic)
     return op.emitOpError("expected mode nearest, linear or cubic but got \"") << mode << "\"";
-  if (mode != "nearest" && !isa<FloatType>(elementTypeOf(x)))
-    return op.emitOpError("expected float elements in mode ") << mode << " but got " << elementTypeOf(x);
+  // Integers between others are computed in f32 and truncated, as ONNX Runtime does.
+  if (mode != "nearest" && elementTypeOf(x).isInteger())
+    x = b.convert(x, b.getF32Type());
   bool crops = transform == "tf_crop_and_resize";
   std::optional<ArrayRef<float>> roi = op.getRoi();
   int64_t rank = shape.size();
@@ -293,7 +294,7 @@ static FailureOr<Value> lowerResize(onnx::ResizeOp op, LinalgBuilder &b) {
     x = mode == "nearest" ? resizeNearest(b, x, dim, positions) : resizeWeighted(b, x, dim, taps);
     x = extrapolate(b, x, dim, inside, op.getExtrapolationValue().convertToFloat());
   }
-  return x;
+  return b.convert(x, elementTypeOf(op.getX()));
 }
 
 void addResizeLowerings(LoweringTable &table) { table.add(lowerResize); }

@@ -161,3 +161,23 @@ func.func @no_reduction(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128xf32, #
   }
   return
 }
+
+// -----
+
+#in = affine_map<(p, r) -> (p, r)>
+#out = affine_map<(p, r) -> (p)>
+// No instruction multiplies words along a row: POOL multiplies halves of it.
+// CHECK-LABEL: func @product_of_words
+// CHECK-NOT:     trn.tensor_reduce
+// CHECK-COUNT-3: trn.tensor_tensor {{.*}} {engine = #trn.engine<POOL>, op = #trn.alu<multiply>}
+func.func @product_of_words(%x: memref<64x5xi32, #trn.sbuf>, %y: memref<64xi32, #trn.sbuf>) {
+  %one = arith.constant 1 : i32
+  linalg.fill ins(%one : i32) outs(%y : memref<64xi32, #trn.sbuf>)
+  linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<64x5xi32, #trn.sbuf>) outs(%y : memref<64xi32, #trn.sbuf>) {
+  ^bb0(%a: i32, %o: i32):
+    %s = arith.muli %a, %o : i32
+    linalg.yield %s : i32
+  }
+  return
+}

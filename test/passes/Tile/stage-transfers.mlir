@@ -84,6 +84,44 @@ func.func private @spread(%x: tensor<125x8xf32, #trn.sbuf>, %m: tensor<1xf32, #t
 
 // -----
 
+// Integers go as floats, words in halves.
+// CHECK-LABEL: func private @spread_bytes
+// CHECK:         arith.uitofp
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x125xf32>, tensor<1xf32>) outs(%{{.*}} : tensor<125xf32>)
+// CHECK:         arith.fptoui
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<125x8xui8, #trn.sbuf>, tensor<125xui8>)
+func.func private @spread_bytes(%x: tensor<125x8xui8, #trn.sbuf>, %m: tensor<1xui8, #trn.sbuf>, %dst: tensor<125x8xui8, #trn.sbuf>) -> tensor<125x8xui8, #trn.sbuf> {
+  %r = linalg.generic {indexing_maps = [affine_map<(p, n) -> (p, n)>, affine_map<(p, n) -> (0)>, affine_map<(p, n) -> (p, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<125x8xui8, #trn.sbuf>, tensor<1xui8, #trn.sbuf>) outs(%dst : tensor<125x8xui8, #trn.sbuf>) {
+  ^bb0(%a: ui8, %b: ui8, %o: ui8):
+    %c = builtin.unrealized_conversion_cast %a : ui8 to i8
+    %d = builtin.unrealized_conversion_cast %b : ui8 to i8
+    %s = arith.maxui %c, %d : i8
+    %y = builtin.unrealized_conversion_cast %s : i8 to ui8
+    linalg.yield %y : ui8
+  } -> tensor<125x8xui8, #trn.sbuf>
+  return %r : tensor<125x8xui8, #trn.sbuf>
+}
+
+// CHECK-LABEL: func private @spread_words
+// CHECK:         arith.shrui
+// CHECK:         linalg.generic {{.*}} tensor<1x125xf32>, tensor<1xf32>
+// CHECK:         arith.andi
+// CHECK:         linalg.generic {{.*}} tensor<1x125xf32>, tensor<1xf32>
+// CHECK:         arith.shli
+// CHECK:         arith.ori
+func.func private @spread_words(%x: tensor<125x8xi32, #trn.sbuf>, %m: tensor<1xi32, #trn.sbuf>, %dst: tensor<125x8xi32, #trn.sbuf>) -> tensor<125x8xi32, #trn.sbuf> {
+  %r = linalg.generic {indexing_maps = [affine_map<(p, n) -> (p, n)>, affine_map<(p, n) -> (0)>, affine_map<(p, n) -> (p, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %m : tensor<125x8xi32, #trn.sbuf>, tensor<1xi32, #trn.sbuf>) outs(%dst : tensor<125x8xi32, #trn.sbuf>) {
+  ^bb0(%a: i32, %b: i32, %o: i32):
+    %s = arith.addi %a, %b : i32
+    linalg.yield %s : i32
+  } -> tensor<125x8xi32, #trn.sbuf>
+  return %r : tensor<125x8xi32, #trn.sbuf>
+}
+
+// -----
+
 // Elements that repeat are loaded once and repeated on chip: DMA would move each of them by a packet of its own. What
 // repeats for the partitions only is one transfer.
 // CHECK-LABEL: func private @repeated
