@@ -88,9 +88,8 @@ void Compiler::addPasses(Stage stage, OpPassManager &manager, const CompileOptio
 // Searching plans
 //===----------------------------------------------------------------------===//
 
-/// Shares of SBUF for whole tensors that a search tries beside the default: more room for prefetched weights, or less
-/// traffic.
-static constexpr unsigned kSearchedPercents[] = {40, 50, 75};
+/// Shares of SBUF for whole tensors that a search tries beside the default: more room for prefetched weights.
+static constexpr unsigned kSearchedPercents[] = {40, 60, 75};
 
 std::optional<SmallVector<int64_t>> Compiler::tryPlan(const PlanVariant &plan) {
   ScopedDiagnosticHandler quiet(context_.get(), [](Diagnostic &) { return success(); });

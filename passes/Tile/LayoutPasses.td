@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 include "passes/Target.td"
 
 /// Both passes of a plan ask for it with the same options.
-defvar residentPercent = "60";
+defvar residentPercent = "85";
 def ResidentPercentOption : Option<
     "residentPercent", "resident-percent", "unsigned", residentPercent,
     "Share of the smallest SBUF of all devices that whole tensors may take; default " # residentPercent # ": the rest is "

@@ -93,8 +93,6 @@ private:
   bool dispatch(isa::Engine engine);
   uint32_t pickReady(isa::Engine engine);
   bool admits(uint32_t node, uint64_t budget);
-  uint64_t loadBudget(uint32_t node) const;
-  bool overtakes(uint32_t node, isa::Engine engine);
   bool fits(const DemandProfile &demand, Refusal &refusal, uint64_t amount, uint32_t lastStart, uint64_t budget);
   void beginLives(uint32_t node);
   void issue(uint32_t node, isa::Engine engine);
@@ -308,13 +306,6 @@ uint32_t ListScheduler::pickReady(isa::Engine engine) {
   return best;
 }
 
-/// The SBUF under which a load may begin early. What the program has stored is needed soon: its loads are part of the
-/// computation that the reserve is for.
-uint64_t ListScheduler::loadBudget(uint32_t node) const {
-  double reserve = graph.of(node).empty() ? options.computeReserve : 0;
-  return static_cast<uint64_t>(options.sbufBudget * (1.0 - reserve));
-}
-
 bool ListScheduler::dispatch(isa::Engine engine) {
   unsigned e = static_cast<unsigned>(engine);
   if (freeAt[e] > now)
@@ -322,7 +313,10 @@ bool ListScheduler::dispatch(isa::Engine engine) {
   uint32_t node = pickReady(engine);
   if (node == kNone && !loads[e].empty()) {
     uint32_t head = nodeAt[*loads[e].begin()];
-    if (!wouldQueue(head, engine) && admits(head, loadBudget(head)) && !overtakes(head, engine)) {
+    // What the program has stored is needed soon: its loads are part of the computation that the reserve is for.
+    double reserve = graph.of(head).empty() ? options.computeReserve : 0;
+    uint64_t limit = static_cast<uint64_t>(options.sbufBudget * (1.0 - reserve));
+    if (!wouldQueue(head, engine) && admits(head, limit)) {
       node = head;
       loads[e].erase(loads[e].begin());
       plan.earlyLoads += positionOf[node] > frontier;
@@ -334,18 +328,6 @@ bool ListScheduler::dispatch(isa::Engine engine) {
     ready[static_cast<unsigned>(choice.engine)].erase(positionOf[node]);
   issue(node, engine);
   return true;
-}
-
-/// Whether an early load of another queue is needed before `node` and waits for memory: it must not find less of it.
-bool ListScheduler::overtakes(uint32_t node, isa::Engine engine) {
-  for (unsigned other = 0; other < isa::kNumEngines; ++other) {
-    if (other == static_cast<unsigned>(engine) || loads[other].empty() || *loads[other].begin() > positionOf[node])
-      continue;
-    uint32_t earlier = nodeAt[*loads[other].begin()];
-    if (!admits(earlier, loadBudget(earlier)))
-      return true;
-  }
-  return false;
 }
 
 /// When the last of the engines that `transfer` uses is free of what was issued before it.

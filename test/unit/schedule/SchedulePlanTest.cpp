@@ -205,34 +205,6 @@ TEST(SchedulePlan, AnUrgentLoadDoesNotQueueBehindEarlyOnes) {
   EXPECT_LE(plan.makespan, 51 * kEarly + 200000);
 }
 
-TEST(SchedulePlan, LoadsOfAnotherQueueLeaveRoomForWhatIsNeededFirst) {
-  // POOL's small loads are needed last. Loaded as soon as POOL can, they would leave room for one tile only, and none
-  // would be loaded while another is in use.
-  ProgramBuilder builder;
-  constexpr uint64_t kTile = 4000, kSmall = 100, kBudget = 10000;
-  constexpr Ticks kTime = 200000;
-  constexpr unsigned kTiles = 20, kSmalls = 60;
-  uint32_t weights = builder.buffer(isa::Space::HBM, 1 << 20, true), sum = builder.buffer(isa::Space::SBUF, 64);
-  for (unsigned i = 0; i < kTiles; ++i) {
-    uint32_t tile = builder.buffer(isa::Space::SBUF, kTile);
-    builder.dma(kTime, {weights}, {tile});
-    builder.compute(isa::Engine::DVE, kTime, kTime, {tile}, {sum}, i != 0);
-  }
-  for (unsigned i = 0; i < kSmalls; ++i) {
-    uint32_t small = builder.buffer(isa::Space::SBUF, kSmall);
-    uint32_t load = builder.dma(100, {weights}, {small});
-    builder.program.instructions[load].choices.front().engine = isa::Engine::POOL;
-    builder.compute(isa::Engine::DVE, 100, 100, {small}, {sum}, true);
-  }
-  DependenceGraph graph = computeDependences(builder.program);
-  SchedulePlan plan;
-  CapacityProblem problem;
-  ASSERT_TRUE(computeSchedule(builder.program, graph, test::testResources(), {kBudget, 0.0}, plan, problem));
-  expectValid(builder.program, graph, test::testResources(), kBudget, plan);
-  // A tile is moved while the one before it is computed; else each would take twice as long.
-  EXPECT_LE(plan.makespan, kTiles * (kTime + 100000));
-}
-
 TEST(SchedulePlan, WhatIsStoredIsLoadedWhenItIsNeeded) {
   // A panel that has been stored is needed again after many tiles. Loaded as soon as it is there, it would leave no room
   // to load a tile while the one before it is in use.
