@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Import/NodeImporter.h"
+#include "dialects/ONNX/TypeNames.h"
 
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Weight.h"
@@ -307,23 +308,6 @@ static void retypeScalars(const OpRecord &record, NamedAttrList &attributes, Typ
   }
 }
 
-/// An element type in the standard's words.
-static std::string nameOf(Type element) {
-  std::string name;
-  llvm::raw_string_ostream stream(name);
-  if (element.isInteger(1))
-    stream << "bool";
-  else if (auto integer = dyn_cast<IntegerType>(element))
-    stream << (integer.isUnsigned() ? "uint" : "int") << integer.getWidth();
-  else if (element.isBF16())
-    stream << "bfloat16";
-  else if (llvm::isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 16)
-    stream << "float" << element.getIntOrFloatBitWidth();
-  else
-    stream << element;
-  return name;
-}
-
 /// A record may have fewer element types than the standard, which is no fault of the model's: the reason then, or nothing.
 static std::string typeProblem(const OpRecord &record, const NodeImporter::Groups &groups, StringRef message) {
   unsigned number;
@@ -332,7 +316,7 @@ static std::string typeProblem(const OpRecord &record, const NodeImporter::Group
     return "";
   for (const auto &[entry, group] : llvm::zip(record.operands, groups)) {
     if (number < group.size())
-      return ("operand '" + entry.name + "' is of " + nameOf(getElementTypeOrSelf(group[number].getType())) +
+      return ("operand '" + entry.name + "' is of " + trn::onnx::typeName(getElementTypeOrSelf(group[number].getType())) +
               ", which is not supported: expected " + rest.take_front(rest.find(", but got")))
           .str();
     number -= group.size();

@@ -223,6 +223,8 @@ private:
     if (llvm::any_of(operands, [](const Constant &operand) { return operand.size() != 1; }))
       return {};
     double start = operands[0].real(0), limit = operands[1].real(0), delta = operands[2].real(0);
+    if (delta == 0)
+      return {};
     double count = std::max(0.0, std::ceil((limit - start) / delta));
     if (!(count <= double(maxElements)))
       return {};

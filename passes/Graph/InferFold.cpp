@@ -9,6 +9,7 @@
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/ONNXDialect.h"
 #include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/ONNX/Shape/Inference.h"
 #include "dialects/Trn/TrnDialect.h"
@@ -254,6 +255,14 @@ private:
     return type && type.hasStaticShape();
   }
 
+  /// A Range that never ends.
+  static bool isEndless(Operation &op) {
+    auto range = dyn_cast<onnx::RangeOp>(op);
+    auto delta = range ? range.getDelta().getDefiningOp<onnx::WeightOp>() : onnx::WeightOp();
+    std::optional<Constant> value = delta ? Constant::get(delta.getValue()) : std::nullopt;
+    return value && value->size() == 1 && value->real(0) == 0;
+  }
+
   /// Reports the operations whose own result is not static although all they read is.
   LogicalResult checkStatic() {
     LogicalResult result = success();
@@ -261,7 +270,9 @@ private:
       if (llvm::all_of(op.getResults(), isStaticValue) || !llvm::all_of(op.getOperands(), isStaticValue))
         continue;
       bool known = llvm::all_of(op.getOperands(), [](Value value) { return value.getDefiningOp<onnx::WeightOp>(); });
-      if (known)
+      if (known && isEndless(op))
+        emitError(op.getLoc()) << "expected a 'delta' other than 0, with which no element reaches the limit";
+      else if (known)
         emitError(op.getLoc()) << "expected a result of at most " << maxElements
                                << " elements, because it is computed while compiling; use smaller sizes, or make it an input";
       else

@@ -126,25 +126,26 @@ static bool isSumOfDims(AffineExpr expr) {
 /// Looks through one widening conversion.
 static Value throughWidening(Value value) {
   if (Operation *producer = value.getDefiningOp())
-    if (llvm::isa<arith::ExtFOp, arith::ExtSIOp>(producer))
+    if (llvm::isa<arith::ExtFOp>(producer))
       return producer->getOperand(0);
   return value;
 }
 
-/// Whether the body is `out + in0 * in1`, each input possibly widened first.
+/// Whether the body is `out + in0 * in1` of floats, which the PE computes, each input possibly widened first. Sums of products
+/// of integers are reductions, which are exact.
 static bool isMultiplyAdd(linalg::LinalgOp op) {
   Block *body = op.getBlock();
   if (op.getNumDpsInputs() != 2 || body->getNumArguments() != 3)
     return false;
   Value out = body->getArgument(2);
   Operation *add = body->getTerminator()->getOperand(0).getDefiningOp();
-  if (!add || !llvm::isa<arith::AddFOp, arith::AddIOp>(add))
+  if (!llvm::isa_and_nonnull<arith::AddFOp>(add))
     return false;
   Value product = add->getOperand(0) == out ? add->getOperand(1) : add->getOperand(0);
   if (add->getOperand(0) != out && add->getOperand(1) != out)
     return false;
   Operation *multiply = product.getDefiningOp();
-  if (!multiply || !llvm::isa<arith::MulFOp, arith::MulIOp>(multiply))
+  if (!llvm::isa_and_nonnull<arith::MulFOp>(multiply))
     return false;
   Value lhs = throughWidening(multiply->getOperand(0)), rhs = throughWidening(multiply->getOperand(1));
   Value a = body->getArgument(0), b = body->getArgument(1);

@@ -112,18 +112,17 @@ static FailureOr<Value> lowerEinsum(onnx::EinsumOp op, LinalgBuilder &b) {
 }
 
 static FailureOr<Value> lowerDet(onnx::DetOp op, LinalgBuilder &b) {
-  Type element = elementTypeOf(op.getX());
-  if (!element.isF32() && !element.isF64())
-    return op.emitOpError("expected elements of float32 or float64 but got ") << element;
+  // The library kernel takes floats of 32 and of 64 bits.
+  Type element = elementTypeOf(op.getX()), wide = element.isF64() ? element : Type(b.getF32Type());
   int64_t size = shapeOf(op.getX()).back(), elements = tensorType(op.getX()).getNumElements();
   if (size == 0) // a product of no factors
     return b.filled(shapeOf(op.getY()), scalarConstant(b, element, 1));
   if (size > INT16_MAX)
     return op.emitOpError("expected matrices of at most 32767 rows, which the library kernel takes, but got ") << size;
-  Value matrices = b.reshape(op.getX(), {elements});
-  Value results = b.kernel("library_det", {matrices}, {RankedTensorType::get({elements / (size * size)}, element)},
+  Value matrices = b.reshape(b.convert(op.getX(), wide), {elements});
+  Value results = b.kernel("library_det", {matrices}, {RankedTensorType::get({elements / (size * size)}, wide)},
                            b.getNamedAttr("size", b.getI32IntegerAttr(int32_t(size))))[0];
-  return b.reshape(results, shapeOf(op.getY()));
+  return b.reshape(b.convert(results, element), shapeOf(op.getY()));
 }
 
 void addContractionLowerings(LoweringTable &table) {

@@ -4,6 +4,7 @@
 #include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Ops/Activation.h"
+#include "dialects/ONNX/TypeNames.h"
 #include "dialects/Trn/Formula.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -264,7 +265,8 @@ static FailureOr<Value> lowerBitCast(onnx::BitCastOp op, LinalgBuilder &b) {
   bool integers = from.isInteger() && to.isInteger() && !to.isInteger(1);
   unsigned width = std::max(from.getIntOrFloatBitWidth(), to.getIntOrFloatBitWidth());
   if (width > 32 || (!integers && width != 32 && width != 16))
-    return op.emitOpError("reading the bits of ") << from << " as " << to << " is not supported";
+    return op.emitOpError("reading the bits of ")
+           << onnx::typeName(from) << " as " << onnx::typeName(to) << " is not supported";
   return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {
     // Conversions of integers keep the low bits.
     if (integers)

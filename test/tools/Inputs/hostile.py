@@ -70,6 +70,8 @@ case("pad", 1, "expected pads below 2^40", [node("Pad", ["a", "s"], ["y"])], [("
      constants=[sizes(1 << 62, 1 << 62)])
 case("range", 1, "elements, because it is computed while compiling", [node("Range", ["s", "e", "d"], ["y"])], [],
      [("y", TensorProto.INT64, None)], [(n, np.array(v, np.int64)) for n, v in (("s", 0), ("e", 1 << 62), ("d", 1))])
+case("endless_range", 1, "expected a 'delta' other than 0", [node("Range", ["s", "e", "d"], ["y"])], [],
+     [("y", TensorProto.INT64, None)], [(n, np.array(v, np.int64)) for n, v in (("s", 0), ("e", 5), ("d", 0))])
 # A constant of 600 MB takes a few bytes: it stays one value.
 case("splat", 0, "", [node("ConstantOfShape", ["s"], ["c"], value=helper.make_tensor("v", FLOAT, [1], [2.0])),
                       node("ReduceSum", ["c"], ["r"], keepdims=1), node("Mul", ["a", "r"], ["y"])],
