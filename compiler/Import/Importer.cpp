@@ -189,7 +189,7 @@ private:
       return {};
     Type result = type.has_sequence_type() ? Type(trn::onnx::SequenceType::get(&context, element))
                                            : Type(UnrankedTensorType::get(element));
-    return trn::onnx::OptionalOp::create(builder, nodeLocation(context, name, "Optional", 0), result, Value());
+    return trn::onnx::OptionalOp::create(builder, nodeLocation(context, name, "Optional", 0, 0), result, Value());
   }
 
   /// A sequence of the length that the options give: its elements are inputs `name.0`, `name.1`, …
@@ -222,7 +222,7 @@ private:
     }
     if (llvm::is_contained(elements, Value()))
       return {};
-    Location loc = nodeLocation(context, name, "SequenceConstruct", 0);
+    Location loc = nodeLocation(context, name, "SequenceConstruct", 0, 0);
     Type result = trn::onnx::SequenceType::get(&context, element);
     if (elements.empty())
       return trn::onnx::SequenceEmptyOp::create(builder, loc, result, TypeAttr::get(element));
@@ -353,7 +353,7 @@ private:
     Block &block = region.emplaceBlock();
     builder.setInsertionPointToEnd(&block);
     std::map<std::string, bool> own;
-    Location loc = nodeLocation(context, node.name, node.op(), node.index);
+    Location loc = nodeLocation(context, node.name, node.op(), node.index, node.opset());
     size_t leading = std::max<size_t>(body.input_size(), operands.size()) - operands.size();
     for (auto [i, input] : llvm::enumerate(body.input())) {
       // The last inputs are the node's operands; those before them are the step and the condition of a loop.

@@ -24,14 +24,14 @@ using trn::onnx::OpRecord;
 using Kind = Problem::Kind;
 using Proto = ::onnx::AttributeProto;
 
-Location trn::nodeLocation(MLIRContext &context, StringRef name, StringRef op, int64_t index) {
-  return NameLoc::get(StringAttr::get(&context, name), FileLineColLoc::get(&context, op, index, 0));
+Location trn::nodeLocation(MLIRContext &context, StringRef name, StringRef op, int64_t index, int64_t opset) {
+  return NameLoc::get(StringAttr::get(&context, name), FileLineColLoc::get(&context, op, index, opset));
 }
 
 NodeImporter::NodeImporter(OpBuilder &builder, ModelFile &file, const FlatNode &node, ValueMap &values,
                            Diagnostics &problems, ImportBody importBody)
     : builder(builder), file(file), node(node), values(values), problems(problems), importBody(importBody),
-      loc(nodeLocation(*builder.getContext(), node.name, node.op(), node.index)) {}
+      loc(nodeLocation(*builder.getContext(), node.name, node.op(), node.index, node.opset())) {}
 
 Value NodeImporter::operand(unsigned group) const {
   return group < operands.size() && !operands[group].empty() ? operands[group][0] : Value();

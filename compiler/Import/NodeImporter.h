@@ -81,8 +81,9 @@ private:
   bool poisoned = false; ///< an input belongs to a node with a problem
 };
 
-/// The location of a node: its name over its operator and its position in the model (read back by originOf).
-mlir::Location nodeLocation(mlir::MLIRContext &context, llvm::StringRef name, llvm::StringRef op, int64_t index);
+/// The location of a node: its name over its operator, its position in the model and the opset (read back by originOf).
+mlir::Location nodeLocation(mlir::MLIRContext &context, llvm::StringRef name, llvm::StringRef op, int64_t index,
+                            int64_t opset);
 
 namespace upgrade {
 #define ONNX_UPGRADE(name) mlir::LogicalResult name(NodeImporter &node);

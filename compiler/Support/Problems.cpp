@@ -81,7 +81,7 @@ void Diagnostics::retractErrors(bool keep, const std::string &hint) {
   });
 }
 
-// The importer writes a node as NameLoc("name", FileLineColLoc("operator", index, 0)); passes fuse and nest locations.
+// The importer writes a node as NameLoc("name", FileLineColLoc("operator", index, opset)); passes fuse and nest locations.
 static bool findNode(LocationAttr location, NodeOrigin &origin) {
   return llvm::TypeSwitch<LocationAttr, bool>(location)
       .Case([&](NameLoc named) {
@@ -89,6 +89,7 @@ static bool findNode(LocationAttr location, NodeOrigin &origin) {
         if (auto child = dyn_cast<FileLineColLoc>(named.getChildLoc())) {
           origin.op = child.getFilename().str();
           origin.index = child.getLine();
+          origin.opset = child.getColumn();
         }
         return true;
       })
@@ -159,6 +160,7 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, Diagnostics &prob
     problem.node = origin.node;
     problem.op = origin.op;
     problem.index = origin.index;
+    problem.opset = origin.opset;
     readExceedsSbuf(diagnostic, problem);
     problem.reason = (origin.node.empty() ? plainLocation(diagnostic.getLocation()) : "") + diagnostic.str();
     for (Diagnostic &note : diagnostic.getNotes()) {

@@ -54,11 +54,12 @@ private:
   std::vector<Problem> list;
 };
 
-/// What a location says about the node: its name, operator and position, as far as known. Of several names the first one
+/// What a location says about the node: its name, operator, position and opset, as far as known. Of several names the first one
 /// counts; code that several calls share belongs to the call.
 struct NodeOrigin {
   std::string node, op;
   int64_t index = -1;
+  int64_t opset = 0;
   int64_t line = -1; ///< without a node: the line of the file, of a kernel that was written by hand
 };
 NodeOrigin originOf(mlir::Location location);
