@@ -97,14 +97,19 @@ int runOps(CommandLine &line) {
     return kUsage;
   llvm::json::Array all;
   bool markdown = line.has(OPT_markdown);
+  auto print = [&](llvm::StringRef name, llvm::StringRef versions, llvm::StringRef types, llvm::StringRef text) {
+    llvm::outs() << llvm::formatv(markdown ? "| {0} | {1} | {2} | {3} |\n" : "{0,-32} {1,-24} {2,-24} {3}\n", name, versions,
+                                  types, text);
+  };
+  if (!line.has(OPT_json))
+    print("operator", "versions", "types", "limits");
   if (markdown && !line.has(OPT_json))
-    llvm::outs() << "| operator | versions | types | limits |\n|---|---|---|---|\n";
+    print("---", "---", "---", "---");
   for (Row &row : rows(names)) {
     if (line.has(OPT_json))
       all.push_back(std::move(row.value));
     else
-      llvm::outs() << llvm::formatv(markdown ? "| {0} | {1} | {2} | {3} |\n" : "{0,-32} {1,-24} {2,-24} {3}\n",
-                                    row.name, row.versions, row.types, row.text);
+      print(row.name, row.versions, row.types, row.text);
   }
   if (line.has(OPT_json))
     llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << "\n";
