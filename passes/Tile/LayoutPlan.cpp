@@ -131,6 +131,7 @@ private:
     int64_t index = 0;
     for (Operation &op : function.getBody().front()) {
       position[&op] = index++;
+      operations.push_back(&op);
       budgets.push_back(options.residentBytes - options.crowdedBytes.lookup(originOf(op.getLoc()).node));
       if (!takesPart(&op)) {
         if (op.getNumResults() > 1 && llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>))
@@ -371,12 +372,17 @@ private:
     llvm::sort(order, [](TensorForm *a, TensorForm *b) {
       return std::make_pair(a->definition, a) < std::make_pair(b->definition, b);
     });
-    SmallVector<TensorForm *> live;
+    SmallVector<TensorForm *> live, wanted;
     size_t next = 0;
     for (int64_t now = 0, end = position.size(); now < end; ++now) {
-      llvm::erase_if(live, [&](TensorForm *form) { return form->uses.empty() || form->uses.back() < now; });
-      for (; next < order.size() && order[next]->definition <= now; ++next)
+      auto isDead = [&](TensorForm *form) { return form->uses.empty() || form->uses.back() < now; };
+      llvm::erase_if(live, isDead);
+      llvm::erase_if(wanted, isDead);
+      for (; next < order.size() && order[next]->definition <= now; ++next) {
         live.push_back(order[next]);
+        wanted.push_back(order[next]);
+      }
+      noteWanted(wanted, now);
       double bytes = 0;
       for (TensorForm *form : live)
         bytes += form->bytesPerLane;
@@ -385,6 +391,8 @@ private:
           return std::make_pair(nextUse(*a, now), a->bytesPerLane) < std::make_pair(nextUse(*b, now), b->bytesPerLane);
         });
         (*farthest)->spilled = true;
+        (*farthest)->crowdedAt = operations[now];
+        (*farthest)->crowdedBytes = bytes;
         bytes -= (*farthest)->bytesPerLane;
         live.erase(farthest);
       }
@@ -394,7 +402,24 @@ private:
       if (form.emptiedInto && isWhole(form.emptiedInto)) {
         const TensorForm *made = plan.form(form.emptiedInto, plan.home(form.emptiedInto));
         form.spilled = made && made->spilled;
+        form.crowdedAt = form.spilled ? made->crowdedAt : nullptr;
+        form.crowdedBytes = form.spilled ? made->crowdedBytes : 0;
       }
+  }
+
+  /// Keeps what would be alive at most if nothing were spilled.
+  void noteWanted(ArrayRef<TensorForm *> wanted, int64_t now) {
+    double perLane = 0, all = 0;
+    for (TensorForm *form : wanted) {
+      auto type = cast<RankedTensorType>(form->value.getType());
+      perLane += form->bytesPerLane;
+      all += form->bytesPerLane * partitionSplit(type.getShape(), form->layout).lanes;
+    }
+    plan.wantedBytes = std::max(plan.wantedBytes, all);
+    if (perLane > plan.wantedBytesPerLane) {
+      plan.wantedBytesPerLane = perLane;
+      plan.wantedAt = operations[now];
+    }
   }
 
   /// Whether `value` has storage of its own without a border: into a part of a tensor, PSUM is emptied by way of SBUF.
@@ -414,6 +439,7 @@ private:
   llvm::MapVector<Operation *, SmallVector<LayoutCandidate>> candidates;
   llvm::DenseMap<Operation *, int64_t> position;
   SmallVector<double> budgets; ///< by position
+  SmallVector<Operation *> operations;
   llvm::DenseMap<Value, std::pair<Value, Layout>> viewed;
 };
 
@@ -466,6 +492,61 @@ static void printTransfers(tensor::ConcatOp concat, const LayoutCandidate &candi
   }
 }
 
+std::string LayoutPlan::reasonForHbm(const TensorForm &form) const {
+  if (form.spilled)
+    return "no room at '" + describe(form.crowdedAt->getLoc()) + "', where " +
+           std::to_string(static_cast<int64_t>(form.crowdedBytes)) + " bytes per partition would be alive";
+  Operation *maker = form.value.getDefiningOp();
+  if (!form.layout.isHbm() || !maker || isPlacedByConcats(maker))
+    return "";
+  const LayoutCandidate *made = of(maker);
+  if (made && made->result.isHbm())
+    return made->form == LayoutCandidate::Form::Library ? "a library kernel makes it there" : "it is put together there";
+  for (Operation *user : form.value.getUsers()) {
+    const LayoutCandidate *reader = of(user);
+    if (!reader)
+      return ""; // the program returns it
+    for (auto [operand, layout] : llvm::zip_equal(layoutOperands(user), reader->operands))
+      if (operand->get() == form.value && layout.isHbm()) {
+        StringRef why = reader->form == LayoutCandidate::Form::View      ? "moves elements between partitions"
+                        : reader->form == LayoutCandidate::Form::Gather  ? "gathers its rows"
+                        : reader->form == LayoutCandidate::Form::Library ? "is a library kernel"
+                        : reader->form == LayoutCandidate::Form::Place   ? "puts it beside others"
+                                                                         : "reads all of it in every partition";
+        return ("'" + describe(user->getLoc()) + "' " + why).str();
+      }
+  }
+  return "its layout is turned on the way";
+}
+
+/// What the program itself makes and passes through HBM, tensor by tensor, what SBUF would have to hold otherwise, and
+/// how much is loaded for operands that are put together of pieces, which may read one element several times.
+void LayoutPlan::printTraffic(llvm::raw_ostream &os) const {
+  os << "  if every whole tensor stayed in SBUF: " << static_cast<int64_t>(wantedBytesPerLane)
+     << " bytes per partition alive";
+  if (wantedAt)
+    os << " at '" << describe(wantedAt->getLoc()) << "'";
+  os << ", " << static_cast<int64_t>(wantedBytes) << " bytes in all partitions at most\n";
+  std::map<std::string, int64_t> beside; // by node
+  for (auto &[op, candidate] : choices) {
+    auto concat = dyn_cast<tensor::ConcatOp>(op);
+    if (!concat || !candidate.result.isOnChip() || !llvm::all_of(candidate.operands, [](const Layout &l) { return l.isHbm(); }))
+      continue;
+    RankedTensorType type = concat.getResultType();
+    beside[originOf(op->getLoc()).node] += type.getNumElements() * storedBytes(type.getElementType());
+  }
+  for (auto &[node, bytes] : beside)
+    os << "  loaded beside each other from HBM: '" << node << "', " << bytes << " bytes\n";
+  for (const TensorForm &form : forms) {
+    std::string reason = reasonForHbm(form);
+    if (reason.empty() || (form.spilled && form.emptiedInto))
+      continue;
+    auto type = cast<RankedTensorType>(form.value.getType());
+    os << "  by way of HBM: '" << describe(form.value.getLoc()) << "', "
+       << type.getNumElements() * storedBytes(type.getElementType()) << " bytes: " << reason << "\n";
+  }
+}
+
 void LayoutPlan::print(llvm::raw_ostream &os) const {
   os << "layout plan: " << llvm::format("%.1f", nanoseconds / 1000) << " us" << (optimal ? ", optimal" : ", heuristic")
      << ", peak " << static_cast<int64_t>(peakBytesPerLane) << " of " << static_cast<int64_t>(residentBytes)
@@ -496,6 +577,7 @@ void LayoutPlan::print(llvm::raw_ostream &os) const {
       printTransfers(concat, candidate, os);
     os << "\n";
   }
+  printTraffic(os);
 }
 
 } // namespace trn

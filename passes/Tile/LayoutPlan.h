@@ -32,8 +32,11 @@ struct TensorForm {
   mlir::Value value;
   Layout layout;
   Halo halo;
-  /// Whether it lives in HBM although its shape is one for SBUF.
+  /// Whether it lives in HBM although its shape is one for SBUF; at which operation SBUF had no room for it, and how many
+  /// bytes per partition would have been alive there.
   bool spilled = false;
+  mlir::Operation *crowdedAt = nullptr;
+  double crowdedBytes = 0;
   int64_t bytesPerLane = 0;
   /// An accumulator that a map takes out of PSUM: the map's result. It is never stored, and lies where that does.
   mlir::Value emptiedInto;
@@ -78,12 +81,19 @@ public:
   double peakBytesPerLane = 0;
   /// What whole tensors could take (LayoutOptions::residentBytes).
   double residentBytes = 0;
+  /// What would be alive at most if all whole tensors stayed in SBUF: bytes per partition, and of all partitions in use
+  /// (each at its own worst operation).
+  double wantedBytesPerLane = 0, wantedBytes = 0;
+  mlir::Operation *wantedAt = nullptr;
   LayoutCosts costs;
 
   void print(llvm::raw_ostream &os) const;
 
 private:
   friend class LayoutPlanner;
+  /// Why `form`, made by the program, passes through HBM; empty if it does not, or is a result of the program.
+  std::string reasonForHbm(const TensorForm &form) const;
+  void printTraffic(llvm::raw_ostream &os) const;
   llvm::MapVector<mlir::Operation *, LayoutCandidate> choices;
   llvm::SmallVector<TensorForm, 0> forms;
   llvm::DenseMap<mlir::Value, Piece> pieces;

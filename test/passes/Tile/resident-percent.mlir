@@ -8,8 +8,11 @@
 // WIDE: layout plan: {{.*}} peak 60000 of 153190 bytes per partition
 // WIDE: 'square'
 // WIDE-NOT: spilled
+// WIDE-NOT: by way of HBM
 // NARROW: layout plan: {{.*}} of 18022 bytes per partition
 // NARROW: 'square': {{.*}} spilled
+// NARROW: if every whole tensor stayed in SBUF: 60000 bytes per partition alive at 'sum', 7680000 bytes in all partitions
+// NARROW: by way of HBM: 'square', 2560000 bytes: no room at 'square', where 20000 bytes per partition would be alive
 // In 60 %, with three times 15 % less at one node, there is room for one of them there.
 // CROWDED: layout plan: {{.*}} peak 40000 of 108134 bytes per partition
 func.func @main(%x: tensor<128x5000xf32>) -> tensor<128x5000xf32> {
