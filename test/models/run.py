@@ -6,8 +6,8 @@ usage: run.py --build BUILD [--only NAME...] [--targets trn1,trn2] [--auto-cast 
 For each model, target and precision: `trnc compile`, then `trnc run` on two different inputs, with every check on.
 Asserted: the largest difference is at most a share of the largest value of each output (fp32 default: 1e-4, the models'
 own noise between ONNX Runtime's optimised and unoptimised runs is up to 2e-5; --auto-cast: the model's own `cast`),
-classifiers name the same classes, the two inputs give different outputs, and, where the activations fit in SBUF, HBM
-traffic is at most 1.2 x (weights + inputs + outputs), 1.3 x with --auto-cast. By default, fp32 and all in
+classifiers name the same classes, the two inputs give different outputs, and HBM traffic is at most 1.2 x (weights +
+inputs + outputs), or what the model's record says with the reason (`traffic`). By default, fp32 and all in
 bf16 run on both targets, matmult on trn2. With --auto-cast all, what each layer loses is reported, too (on the first
 target: `trnc verify --layers`): every value has to be finite, and the layer that adds most is named; --json has all.
 
@@ -45,8 +45,9 @@ import ocr  # noqa: E402
 import seed_light_models  # noqa: E402
 
 TOLERANCE = 1e-4
-# HBM traffic per (weights + inputs + outputs). Vectors that every partition reads stay fp32 when matrices are halved.
-TRAFFIC = {"none": 1.2, "matmult": 1.3, "all": 1.3}
+# HBM traffic per (weights + inputs + outputs) where the activations fit in SBUF, and for each precision of a model that
+# says otherwise.
+TRAFFIC = 1.2
 
 
 class Model:
@@ -55,7 +56,7 @@ class Model:
     A classifier has classes in the last dimension and names the best of them, once or per column.
     """
 
-    def __init__(self, name, path, shapes, make=None, classifier=False, resident=True, targets=("trn1", "trn2"),
+    def __init__(self, name, path, shapes, make=None, classifier=False, traffic=TRAFFIC, targets=("trn1", "trn2"),
                  cast=(np.inf, np.inf), allowed=TOLERANCE, refused=None,
                  from_table=False):
         self.name, self._path, self.shapes, self.make = name, path, shapes, make
@@ -65,7 +66,8 @@ class Model:
         self.classifier, self.targets = classifier, targets
         self.from_table = from_table  # little is known of it: the inputs vary more, and may all give the same outputs
         self.refused = refused  # words that the refusal has to contain; None: the model compiles
-        self.resident = resident  # every activation stays in SBUF: the HBM traffic is asserted
+        # HBM traffic per (weights + inputs + outputs), without a cast, with matmult and with all: one for all three, or each.
+        self.traffic = dict(zip(("none", "matmult", "all"), traffic if isinstance(traffic, tuple) else (traffic,) * 3))
 
     @property
     def path(self):
@@ -151,32 +153,39 @@ def models():
         Model("bert_tiny", lambda: generated("bert_tiny"), {}, make=ids([1, 32], 256), cast=(1e-2, 2e-2)),
         Model("gpt2_small", lambda: generated("gpt2_small"), {}, make=ids([1, 64], 1000), cast=(1e-2, 1.5e-2)),
         Model("bert_base", lambda: generated("bert_base"), {}, make=ids([1, 128], 2048), cast=(1e-2, 2.5e-2)),
+        # Its weights are few: of 0.6 MB, the first convolution's input that is read once per tap is a tenth.
         Model("ppocr_cls", ROOT / ".deps/rapidocr/ch_ppocr_mobile_v2.0_cls_mobile.onnx", {"x": [1, 3, 48, 192]},
-              classifier=True, resident=False, cast=(2e-2, 2e-2)),
+              classifier=True, traffic=(1.22, 1.5, 1.46), cast=(2e-2, 2e-2)),
+        # Tokens that every partition compares, and the reshape that makes one row of four tokens by way of HBM.
         Model("magika", ROOT / ".deps/magika/model.onnx", {"bytes": [1, 2048]}, make=file_bytes, classifier=True,
-              resident=False, cast=(1e-3, 3e-2)),
-        Model("squeezenet", lambda: seeded("squeezenet"), {}, classifier=True, resident=False, cast=(1e-2, 1.5e-2)),
+              traffic=(1.36, 1.72, 1.38), cast=(1e-3, 3e-2)),
+        # The first convolution's input is read once per tap that lies beside its three channels.
+        Model("squeezenet", lambda: seeded("squeezenet"), {}, classifier=True, traffic=(1.22, 1.56, 1.56),
+              cast=(1e-2, 1.5e-2)),
         # Local response normalisation divides by sums of squares: roundings before it grow.
-        Model("inception_v1", lambda: seeded("inception_v1"), {}, classifier=True, resident=False, cast=(3e-2, 4e-2)),
+        Model("inception_v1", lambda: seeded("inception_v1"), {}, classifier=True, cast=(3e-2, 4e-2)),
         Model("resnet50", lambda: seeded("resnet50"), {}, classifier=True, cast=(1e-2, 1e-2)),
-        Model("vgg19", lambda: seeded("vgg19"), {}, classifier=True, resident=False, cast=(2e-2, 2.5e-2)),
+        Model("vgg19", lambda: seeded("vgg19"), {}, classifier=True, cast=(2e-2, 2.5e-2)),
         # Logarithms of magnitudes near zero, scaled to fill a range: roundings before them grow. On trn1 its large tensors
         # find no place beside each other: it is compiled again with less room for whole tensors.
         Model("basic_pitch", ROOT / ".deps/basicpitch/nmp.onnx", {"serving_default_input_2:0": [1, 43844, 1]},
-              resident=False, cast=(1.5e-1, 1.5e-1)),
+              traffic=np.inf, cast=(1.5e-1, 1.5e-1)),
         # Probabilities of edges and of alike characters are steep: the reference evaluator of stage tensor, which rounds
         # where the device does, is as far from fp32. The recogniser has to read the same.
+        # The detector's activations do not fit: they would take 309,768 bytes per partition (`trnc explain`), SBUF has
+        # 212,984. The recogniser's output and the bias of its 18,710 classes, which 40 partitions read, are as large as a
+        # third of its weights.
         Model("ppocr_det", ROOT / ".deps/rapidocr/PP-OCRv6_det_small.onnx", {"x": [1, 3, 320, 320]}, make=page,
-              resident=False, cast=(1.5e-1, 1.5e-1)),
+              traffic=(8.5, 5.3, 4.1), cast=(1.5e-1, 1.5e-1)),
         Model("ddddocr", ROOT / ".deps/ddddocr/common.onnx", {"input1": [1, 1, 64, 160]}, make=captcha, classifier=True,
-              resident=False, cast=(3e-2, 3e-2)),
-        Model("ddddocr_det", ROOT / ".deps/ddddocr/common_det.onnx", {}, make=unscaled_page, resident=False,
+              traffic=np.inf, cast=(3e-2, 3e-2)),
+        Model("ddddocr_det", ROOT / ".deps/ddddocr/common_det.onnx", {}, make=unscaled_page, traffic=np.inf,
               cast=(4e-2, 7e-2)),
         Model("rxnmap", ROOT / ".deps/rxnmap/rxnmap.onnx",
-              {"atoms": [1, 64], "neighbors": [1, 64], "distances": [1, 64, 64], "roles": [1, 64]}, resident=False,
+              {"atoms": [1, 64], "neighbors": [1, 64], "distances": [1, 64, 64], "roles": [1, 64]}, traffic=np.inf,
               cast=(3e-2, 7e-2)),
         Model("ppocr_rec", ROOT / ".deps/rapidocr/PP-OCRv6_rec_small.onnx", {"x": [1, 3, 48, 320]}, make=line,
-              classifier=True, resident=False, cast=(1e-1, 1e-1)),
+              classifier=True, traffic=(1.31, 1.33, 1.33), cast=(1e-1, 1e-1)),
     ]
 
 
@@ -197,7 +206,7 @@ def table(file, folder):
             missing.append(row["id"])
             continue
         refused = None if row["ort"].startswith("runs") else re.findall("'([^']+)'", row["ort"])
-        found.append(Model(row["id"], path, shapes_of(row["bench_inputs"]), resident=False, refused=refused,
+        found.append(Model(row["id"], path, shapes_of(row["bench_inputs"]), traffic=np.inf, refused=refused,
                            from_table=True, allowed=max(TOLERANCE, float(row["opt_vs_noopt_rel"] or 0))))
     return found, missing
 
@@ -304,8 +313,8 @@ def check(model, target, precision, trnc, folder):
     # The device's inputs and outputs: 64-bit integers are 32-bit there.
     io = sum(v.size * min(v.itemsize, 4) for v in [*feeds.values(), *results[-1]])
     needed = report["weight_size_bytes"] + io
-    if model.resident and moved > TRAFFIC[cast] * needed:
-        problems.append(f"{moved} bytes of HBM traffic, allowed {TRAFFIC[cast]} x {needed}")
+    if moved > model.traffic[cast] * needed:
+        problems.append(f"{moved} bytes of HBM traffic, allowed {model.traffic[cast]} x {needed}")
     return {"model": model.name, "target": target, "auto_cast": cast, "auto_cast_type": cast_type, "error": worst, "hbm_ratio": moved / needed,
             "total_time": report["total_time"], "limit_percent": report["limit_percent"],
             "compile_seconds": compile_time, "host_time": report["host_time"], "notes": notes, "problems": problems}
