@@ -50,7 +50,7 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
       keepIdentityCopy(op);
     llvm::erase_if(ops, [](linalg::LinalgOp op) { return !op; });
     SmallVector<linalg::LinalgOp> products;
-    for (linalg::LinalgOp op : ops) {
+    for (linalg::LinalgOp &op : ops) {
       if (!computes(op))
         continue;
       for (OpOperand *operand : op.getDpsInputOperands()) {
@@ -59,10 +59,15 @@ struct StageTransfersPass : impl::StageTransfersPassBase<StageTransfersPass> {
         else if (isOnOnePartition(op, *operand))
           spread(op, *operand, products);
       }
+      // A broadcast over partitions alone is a copy now.
+      keepIdentityCopy(op);
+      if (!op)
+        continue;
       for (OpOperand &operand : op.getDpsInitsMutable())
         if (isInHbm(operand.get()))
           store(op, operand);
     }
+    llvm::erase_if(ops, [](linalg::LinalgOp op) { return !op; });
     ops.append(products);
     for (linalg::LinalgOp op : ops)
       if (isWrittenByPE(op))

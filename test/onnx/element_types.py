@@ -1,6 +1,6 @@
 """Runs every operator in every element type that the standard allows, and compares with what defines the operator.
 
-usage: element_types.py --build BUILD [--only OPERATOR...] [--types TYPE...] [--all] [--update] [-v]
+usage: element_types.py --build BUILD [--only OPERATOR...] [--types TYPE...] [--all] [--target DEVICE] [--update] [-v]
 
 The table of this file says for each operator on which shapes and attributes it is tried; the element types are those of
 the wheel's schema, and the operators those that the compiler's records name. A *form* is one node: an operator, a type, and
@@ -770,6 +770,41 @@ def likelihood(dtype):
     yield "plain", [draw(dtype, 5, 7), RNG.integers(0, 7, (5,))], {}
 
 
+@forms("MaxUnpool")
+def max_unpool(dtype):
+    yield "plain", [distinct(dtype, 1, 1, 2, 2), np.array([[[[0, 3], [9, 15]]]])], {"kernel_shape": [2, 2], "strides": [2, 2]}
+
+
+@forms("RoiAlign")
+def roi_align(dtype):
+    boxes = np.array([[0.5, 0.5, 4.5, 3.5], [1, 0, 3, 4]]).astype(dtype)
+    yield "plain", [draw(dtype, 2, 3, 6, 6), boxes, np.array([1, 0])], {"output_height": 2, "output_width": 2, "sampling_ratio": 2}, 1, 22
+
+
+@forms("DFT")
+def dft(dtype):
+    yield "rows", [draw(dtype, 3, 8, 1)], {}
+    yield "pairs", [draw(dtype, 3, 8, 2), None, Known(1)], {"inverse": 1}
+
+
+@forms("AffineGrid")
+def affine_grid(dtype):
+    yield "plain", [draw(dtype, 2, 2, 3), Known([2, 3, 4, 5])], {}
+
+
+@forms("HannWindow", "HammingWindow", "BlackmanWindow")
+def window(dtype):
+    # At the top the last place of a cosine decides whether an integer is 0 or 1.
+    for to in ("float", "float16", "double"):
+        yield f"of_{to}", [Known(10, dtype)], {"output_datatype": helper.np_dtype_to_tensor_dtype(np.dtype(TYPES[to]))}
+
+
+@forms("NonMaxSuppression")
+def suppression(dtype):
+    boxes = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11]]]).astype(dtype)
+    yield "plain", [boxes, np.array([[[0.9, 0.75, 0.6]]]).astype(dtype), Known(3), Known(0.5, np.float32), Known(0.0, np.float32)], {}
+
+
 TABLE_NAME = [""]  # the operator whose forms are made, for functions of several
 
 
@@ -791,6 +826,7 @@ ARGUED = [
     ("GroupNormalization", "double", "*", "runtime", "the reference computes in floats"),
     ("Shrink", "double", "*", "reference", "ONNX Runtime computes in floats"),
     ("Shrink", "*int*", "*", "reference", "ONNX Runtime computes in floats"),
+    ("AffineGrid", "double", "*", "runtime", "the reference gives floats"),
     ("QLinearMatMul", "*", "*", "runtime", "a quotient of floats may lie on either side of a tie"),
     ("LRN", "*", "*", "runtime", "the reference divides alpha by another number of channels at the ends"),
     ("MaxPool", "*", "indices", "runtime", "the reference does not count indices in the whole input"),
@@ -806,9 +842,17 @@ ROUGH = {
     ("HardSwish", "double"): (1e-6, "a sixth is a float in both"),
     ("GridSample", "double"): (1e-5, "positions are floats in ONNX Runtime"),
     ("GroupNormalization", "double"): (1e-6, "its definition normalises in floats"),
+    ("HannWindow", "int*"): (1e-6, "coefficients are floats"),
+    ("HammingWindow", "int*"): (1e-6, "coefficients are floats"),
+    ("BlackmanWindow", "int*"): (1e-6, "coefficients are floats"),
     ("LRN", "double"): (1e-8, "alpha is a float"),
     ("Tan", "float"): (1e-3, "near a pole the argument's last place is the whole result"),
 }
+
+
+def rough(form):
+    return next((tolerance for (operator, name), (tolerance, _) in ROUGH.items()
+                 if operator == form.operator and fnmatch.fnmatch(form.type, name)), None)
 
 
 def decided(form, name):
@@ -932,7 +976,7 @@ def expected(form, name):
         return by_wider(form, name) or "nobody computes it"
     if runtime is None or reference is None:
         return reference if runtime is None else runtime
-    text = differences(reference, runtime, ROUGH.get((form.operator, name), (None, ""))[0])
+    text = differences(reference, runtime, rough(form))
     return Undecided(f"the reference and ONNX Runtime differ: {text}", reference, runtime) if text else runtime
 
 
@@ -956,7 +1000,7 @@ def difference(got, want, tolerance=None):
     if not is_float(want.dtype):
         wrong = got != want
     else:
-        tolerance = tolerance or TOLERANCE[NAMES[want.dtype]]
+        tolerance = max(tolerance or 0, TOLERANCE[NAMES[want.dtype]])
         with np.errstate(invalid="ignore"):
             a, b = got.astype(np.float64), want.astype(np.float64)
             largest = np.abs(b[np.isfinite(b)]).max(initial=0)
@@ -979,7 +1023,7 @@ def reason_of(stderr):
     return re.sub(r"\s+", " ", text)[:240]
 
 
-def run_model(forms_, values, trnc):
+def run_model(forms_, values, trnc, target):
     """How a model of forms ends: one (end, text) for each, or a single one when it did not run."""
     model, given = model_of(forms_, values)
     with tempfile.TemporaryDirectory() as folder:
@@ -991,7 +1035,7 @@ def run_model(forms_, values, trnc):
             arguments.append(f"--input={key}=@{folder / key}.pb")
         arguments += [f"--save={info.name}=@{folder / info.name}.pb" for info in model.graph.output]
         try:
-            done = subprocess.run([trnc, "run", folder / "model.onnx", "--target=trn2", "--quiet", *arguments], capture_output=True,
+            done = subprocess.run([trnc, "run", folder / "model.onnx", f"--target={target}", "--quiet", *arguments], capture_output=True,
                                   text=True, errors="replace", timeout=120)
         except subprocess.TimeoutExpired:
             return ("wrong", "longer than 120 s")
@@ -1002,7 +1046,7 @@ def run_model(forms_, values, trnc):
         ends = []
         for i, (form, want) in enumerate(zip(forms_, values)):
             got = [numpy_helper.to_array(onnx.TensorProto.FromString((folder / f"y{i}_{k}.pb").read_bytes())) for k in range(form.outputs)]
-            tolerance = ROUGH.get((form.operator, form.type), (None, ""))[0]
+            tolerance = rough(form)
             text = differences(got, want, tolerance)
             if isinstance(want, Undecided):
                 same = [name for name, values in (("ONNX Runtime", want), ("the reference", want.reference)) if not differences(got, values, tolerance)]
@@ -1011,7 +1055,7 @@ def run_model(forms_, values, trnc):
         return ends
 
 
-def run_group(operator, name, forms_, refused, trnc):
+def run_group(operator, name, forms_, refused, trnc, target):
     """The forms of an operator in a type: (operator, type, form) -> (end, text)."""
     ends, ready = {}, []
     for form in forms_:
@@ -1024,7 +1068,7 @@ def run_group(operator, name, forms_, refused, trnc):
     alone = [pair for pair in ready if (operator, name, pair[0].name) in refused or pair[0].opset != ready[0][0].opset]
     together = [pair for pair in ready if not any(pair is other for other in alone)]
     if together:
-        found = run_model([form for form, _ in together], [values for _, values in together], trnc)
+        found = run_model([form for form, _ in together], [values for _, values in together], trnc, target)
         if isinstance(found, list):
             ends.update({(operator, name, form.name): end for (form, _), end in zip(together, found)})
         elif len(together) == 1:
@@ -1032,7 +1076,7 @@ def run_group(operator, name, forms_, refused, trnc):
         else:
             alone += together
     for form, values in alone:
-        found = run_model([form], [values], trnc)
+        found = run_model([form], [values], trnc, target)
         ends[operator, name, form.name] = found[0] if isinstance(found, list) else found
     return ends
 
@@ -1096,6 +1140,7 @@ def main():
     parser.add_argument("--only", nargs="*", help="name patterns of operators")
     parser.add_argument("--types", nargs="*", help="element types, as the standard names them")
     parser.add_argument("--all", action="store_true", help="all shapes")
+    parser.add_argument("--target", default="trn2")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--update", action="store_true", help="write the list of refusals")
     parser.add_argument("-v", action="store_true", help="print every form that does not match")
@@ -1106,7 +1151,7 @@ def main():
     if not groups:
         sys.exit("error: no operator is named like that")
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for found in pool.map(lambda group: run_group(*group, refused, trnc), groups):
+        for found in pool.map(lambda group: run_group(*group, refused, trnc, arguments.target), groups):
             ends.update(found)
             for key, (end, text) in found.items():
                 if arguments.v and end != "matches":

@@ -77,7 +77,7 @@ def ONNX_PadOp : ONNX_Op<"Pad", [1, 2, 11, 13, 18, 19, 21, 23, 24, 25], "pad", [
   let legacy = [Legacy<"paddings", "INTS", 2>];
   let upgrades = [Upgrade<2, "padWithPaddings">];
   let canonical = ["axes"];
-  let moves = [Move<"pads_operand", "pads">, Move<"value_operand", "value">, Move<"axes_operand", "axes">];
+  let moves = [Move<"pads_operand", "pads">, Move<"value_operand", "value", 1>, Move<"axes_operand", "axes">];
 }
 
 class ONNX_SqueezeLike<string onnxName, string rule> : ONNX_Op<onnxName, [1, 11, 13, 21, 23, 24, 25], rule> {

@@ -64,14 +64,15 @@ static FailureOr<Value> lowerSlice(onnx::SliceOp op, LinalgBuilder &b) {
   return y;
 }
 
-/// The elements before or after a dimension that a padding mode puts there.
-static Value mirrored(LinalgBuilder &b, Value x, int64_t dim, int64_t count, bool before, StringRef mode) {
+/// The elements before or after a dimension that a padding mode puts there; `value` is the one of mode constant.
+static Value padding(LinalgBuilder &b, Value x, Value value, int64_t dim, int64_t count, bool before, StringRef mode) {
   int64_t size = shapeOf(x)[dim];
-  if (mode == "edge") {
-    SmallVector<int64_t> shape(shapeOf(x));
-    shape[dim] = count;
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape[dim] = count;
+  if (mode == "constant")
+    return b.broadcast(b.reshape(value, SmallVector<int64_t>(shape.size(), 1)), shape);
+  if (mode == "edge")
     return b.broadcast(b.sliceDim(x, dim, before ? 0 : size - 1, 1), shape);
-  }
   if (mode == "wrap")
     return b.sliceDim(x, dim, before ? size - count : 0, count);
   return b.reverse(b.sliceDim(x, dim, before ? 1 : size - 1 - count, count), dim);
@@ -95,9 +96,7 @@ static FailureOr<Value> lowerPad(onnx::PadOp op, LinalgBuilder &b) {
     high.push_back(std::max<int64_t>(0, after));
   }
   x = b.slice(x, offsets, sizes, ones);
-  if (mode == "constant") {
-    if (op.getValueOperand())
-      return op.emitOpError("expected a constant value but got one computed at run time");
+  if (mode == "constant" && !op.getValueOperand()) {
     Value scalar = scalarConstant(b, element, 0);
     if (auto real = dyn_cast_if_present<FloatAttr>(op.getValueAttr()))
       scalar = scalarConstant(b, element, real.getValueAsDouble());
@@ -105,7 +104,7 @@ static FailureOr<Value> lowerPad(onnx::PadOp op, LinalgBuilder &b) {
       scalar = arith::ConstantOp::create(b, b.getIntegerAttr(b.getIntegerType(integer.getValue().getBitWidth()), integer.getValue()));
     return b.pad(x, low, high, scalar);
   }
-  if (mode != "edge" && mode != "reflect" && mode != "wrap")
+  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
     return op.emitOpError("expected mode constant, edge, reflect or wrap but got \"") << mode << "\"";
   for (int64_t dim = 0; dim < rank; ++dim) {
     int64_t size = shapeOf(x)[dim], limit = mode == "reflect" ? size - 1 : mode == "wrap" ? size : INT64_MAX;
@@ -114,10 +113,10 @@ static FailureOr<Value> lowerPad(onnx::PadOp op, LinalgBuilder &b) {
              << std::max(low[dim], high[dim]) << " in mode " << mode << " is not supported for an extent of " << size;
     SmallVector<Value> parts;
     if (low[dim] > 0)
-      parts.push_back(mirrored(b, x, dim, low[dim], /*before=*/true, mode));
+      parts.push_back(padding(b, x, op.getValueOperand(), dim, low[dim], /*before=*/true, mode));
     parts.push_back(x);
     if (high[dim] > 0)
-      parts.push_back(mirrored(b, x, dim, high[dim], /*before=*/false, mode));
+      parts.push_back(padding(b, x, op.getValueOperand(), dim, high[dim], /*before=*/false, mode));
     x = b.concat(parts, dim);
   }
   return x;

@@ -84,6 +84,22 @@ func.func private @spread(%x: tensor<125x8xf32, #trn.sbuf>, %m: tensor<1xf32, #t
 
 // -----
 
+// What is only spread is copied out of PSUM.
+// CHECK-LABEL: func private @spread_only
+// CHECK:         %[[P:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<125x3xf32>)
+// CHECK:         linalg.copy ins(%[[P]] : tensor<125x3xf32>) outs(%arg1 : tensor<125x3xf32, #trn.sbuf>)
+// CHECK-NEXT:    return
+func.func private @spread_only(%m: tensor<1x3xf32, #trn.sbuf>, %dst: tensor<125x3xf32, #trn.sbuf>) -> tensor<125x3xf32, #trn.sbuf> {
+  %r = linalg.generic {indexing_maps = [affine_map<(p, n) -> (0, n)>, affine_map<(p, n) -> (p, n)>], iterator_types = ["parallel", "parallel"]}
+      ins(%m : tensor<1x3xf32, #trn.sbuf>) outs(%dst : tensor<125x3xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<125x3xf32, #trn.sbuf>
+  return %r : tensor<125x3xf32, #trn.sbuf>
+}
+
+// -----
+
 // Integers go as floats, words in halves.
 // CHECK-LABEL: func private @spread_bytes
 // CHECK:         arith.uitofp
