@@ -161,6 +161,19 @@ LogicalResult shape::microsoftAttention(Inference &in) {
   return in.result(op.getOutput(), element, Sizes{(*x)[0], (*x)[1], hidden[2]});
 }
 
+/// Values have the shape and the element type of their keys.
+static LogicalResult valuesLikeKeys(Inference &in, Value keys, Value values) {
+  if (!keys || !values)
+    return success();
+  std::optional<Sizes> k = in.sizes(keys), v = in.sizes(values);
+  if (k && v &&
+      (k->size() != v->size() || llvm::any_of(llvm::zip(*k, *v), [](auto pair) {
+         return contradict(std::get<0>(pair), std::get<1>(pair));
+       })))
+    return in.fail("expected values of the keys' shape " + printSizes(*k) + " but got " + printSizes(*v));
+  return in.sameElement(keys, values);
+}
+
 LogicalResult shape::microsoftGroupQuery(Inference &in) {
   auto op = cast<MicrosoftGroupQueryAttentionOp>(in.operation());
   int64_t heads = op.getNumHeads(), kvHeads = op.getKvNumHeads();
@@ -189,6 +202,21 @@ LogicalResult shape::microsoftGroupQuery(Inference &in) {
   std::optional<Sizes> past = op.getPastKey() ? in.sizes(op.getPastKey()) : std::nullopt;
   if (past && past->size() != 4)
     return in.fail("expected past keys of 4 dimensions but got " + printSizes(*past));
+  if (past && (contradict((*past)[0], (*q)[0]) || contradict((*past)[1], kvHeads) || contradict((*past)[3], size)))
+    return in.fail("expected past keys of the new ones' heads but got " + printSizes(*past) + " for queries of " +
+                   printSizes(*q));
+  if (failed(valuesLikeKeys(in, op.getKey(), op.getValue())) ||
+      failed(valuesLikeKeys(in, op.getPastKey(), op.getPastValue())))
+    return failure();
+  for (Value other : {op.getKey(), op.getPastKey()})
+    if (other && failed(in.sameElement(op.getQuery(), other)))
+      return failure();
+  for (Value cache : {op.getCosCache(), op.getSinCache()})
+    if (std::optional<Sizes> sizes = cache ? in.sizes(cache) : std::nullopt; sizes && sizes->size() != 2)
+      return in.fail("expected cosine and sine caches of 2 dimensions but got " + printSizes(*sizes));
+  if (std::optional<Sizes> lengths = in.sizes(op.getSeqlensK());
+      lengths && allStatic(*lengths) && isStatic((*q)[0]) && elementCount(*lengths) != (*q)[0])
+    return in.fail("expected a length for each of " + Twine((*q)[0]) + " samples but got " + printSizes(*lengths));
   if (std::optional<int64_t> total = op.getTotalSequenceLength()) {
     if (isStatic((*q)[1]) && *total < (*q)[1])
       return in.fail("expected 'total_sequence_length' of at least " + Twine((*q)[1]) + ", the new ones, but got " +
