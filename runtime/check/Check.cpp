@@ -12,7 +12,9 @@
 #include "runtime/timing/Operands.h"
 #include "runtime/timing/Unroll.h"
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace trn::rt {
@@ -415,35 +417,83 @@ private:
   absl::flat_hash_set<std::tuple<FindingKind, CommandId, CommandId, uint32_t>> seen;
 };
 
-} // namespace
+/// The ways through a program that are looked at: everything that data decides is taken, or nothing, and from each way
+/// that reaches a command for the first time, those that decide one thing otherwise. So every command is on one of
+/// them, however deep it lies in branches and loops, and with each decision on its way to it made both ways.
+class Ways {
+public:
+  explicit Ways(const exe::Executable &exe) : exe(exe), loads(countLoads(exe)) {
+    for (const exe::Program &program : exe.programs)
+      reached.emplace_back(program.commands.size());
+    for (bool taken : {true, false})
+      add(std::vector<bool>(loads, taken));
+  }
 
-/// The ways through a program that show all that can happen: everything that data decides is taken, or nothing, and each
-/// decision alone against the others.
-static std::vector<Path> pathsOf(const exe::Executable &exe) {
-  Path path;
-  path.dataRounds = path.barrierRounds = 2;
-  std::vector<Path> paths = {path};
-  const unsigned loads = countLoads(exe);
-  for (bool others : {true, false}) {
-    path.others = others;
-    if (!others && loads > 0)
-      paths.push_back(path);
-    for (unsigned load = 0; loads > 1 && load < loads; ++load) {
-      Path one = path;
-      one.loads.assign(loads, others);
-      one.loads[load] = !others;
-      paths.push_back(one);
+  /// The next way, or null behind the last one.
+  const Path *next() { return at < paths.size() ? &paths[at++] : nullptr; }
+
+  /// `unrolled` is the program on the way that was given last: adds those that begin like it.
+  void follow(const exe::Executable &unrolled) {
+    std::vector<bool> met(loads);
+    if (!reach(unrolled, met))
+      return;
+    for (unsigned load = 0; load < loads; ++load) {
+      if (!met[load])
+        continue;
+      std::vector<bool> other = paths[at - 1].loads;
+      other[load] = !other[load];
+      add(std::move(other));
     }
   }
-  return paths;
-}
+
+private:
+  void add(std::vector<bool> decisions) {
+    if (!known.insert(decisions).second)
+      return;
+    Path path;
+    path.dataRounds = path.barrierRounds = 2;
+    path.loads = std::move(decisions);
+    paths.push_back(std::move(path));
+  }
+
+  /// Marks what the way executes, and in `met` which loads, counted as Path does. Whether some command is new.
+  bool reach(const exe::Executable &unrolled, std::vector<bool> &met) {
+    bool isNew = false;
+    for (size_t queue = 0; queue < reached.size(); ++queue) {
+      const exe::Program &program = exe.programs[queue];
+      std::vector<bool> executed(program.commands.size(), unrolled.programs[queue].positions.empty());
+      for (uint32_t position : unrolled.programs[queue].positions)
+        executed[position] = true;
+      unsigned load = 0;
+      for (size_t position = 0; position < executed.size(); ++position) {
+        if (std::holds_alternative<isa::RegisterLoad>(program.commands[position].inst)) {
+          met[load] = met[load] || executed[position];
+          ++load;
+        }
+        isNew |= executed[position] && !reached[queue][position];
+        reached[queue][position] = reached[queue][position] || executed[position];
+      }
+    }
+    return isNew;
+  }
+
+  const exe::Executable &exe;
+  const unsigned loads;
+  std::vector<std::vector<bool>> reached; ///< per queue, the commands of the ways so far
+  std::set<std::vector<bool>> known;
+  std::deque<Path> paths;
+  size_t at = 0;
+};
+
+} // namespace
 
 CheckReport check(const exe::Executable &exe, const CheckOptions &options) {
   if (!hasControlFlow(exe))
     return Checker(exe, options).run();
   CheckReport report;
-  for (const Path &path : pathsOf(exe)) {
-    absl::StatusOr<exe::Executable> unrolled = unroll(exe, path);
+  Ways ways(exe);
+  while (const Path *path = ways.next()) {
+    absl::StatusOr<exe::Executable> unrolled = unroll(exe, *path);
     if (!unrolled.ok()) {
       report.errors = 1;
       report.findings.push_back(
@@ -453,6 +503,7 @@ CheckReport check(const exe::Executable &exe, const CheckOptions &options) {
     CheckReport one = Checker(*unrolled, options).run();
     if (!one.ok())
       return one;
+    ways.follow(*unrolled);
     if (one.commands > report.commands)
       report = std::move(one);
   }

@@ -77,7 +77,9 @@ struct CheckReport {
   std::string str() const;
 };
 
-/// Loops are unrolled: then findings number commands as they are executed (`unroll`), and their texts say where each stands.
+/// Loops are unrolled: then findings number commands as they are executed (`unroll`), and their texts say where each
+/// stands. Where data decides, each command is looked at on some way that reaches it, and with every single decision of
+/// that way made otherwise; the report is that of the first way with an error, or of the longest.
 CheckReport check(const exe::Executable &exe, const CheckOptions &options = {});
 
 } // namespace trn::rt

@@ -8,6 +8,7 @@
 #include "test/unit/timing/ProgramBuilder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <functional>
 
 using namespace trn;
 using namespace trn::rt;
@@ -484,6 +485,85 @@ TEST(Check, RoundsThatDataDecidesAreCheckedOnAllPaths) {
   EXPECT_TRUE(has(report, FindingKind::OverBarrier)) << report.str();
   report = check(countedCopies(LoopFault::WritesInLoopOnly).exe); // nothing writes y when n is 0
   EXPECT_TRUE(has(report, FindingKind::UnsetOutput)) << report.str();
+}
+
+constexpr Engine kQueues[] = {Engine::PE, Engine::ACT, Engine::DVE, Engine::POOL, Engine::SP};
+
+static void addToQueues(ProgramBuilder &b, const isa::Instruction &inst) {
+  for (Engine queue : kQueues)
+    b.add(queue, inst);
+}
+
+/// SP copies a buffer, and all queues meet behind it.
+static void copyPart(ProgramBuilder &b, uint32_t to, uint32_t from, bool isComplete = true) {
+  b.dma(Engine::SP, hbm(to, 128, 8, DType::F32), hbm(from, 128, 8, DType::F32)).signal(0, 16);
+  if (isComplete)
+    b.add(Engine::SP, isa::SemaphoreWait{}).wait(0, 16);
+  addToQueues(b, isa::Barrier{});
+}
+
+/// A branch that has another in each body, `depth` deep in all. `body` adds the innermost bodies, each of which has the
+/// decisions that lead to it for a name, behind `way`: 1 for a first body, 0 for a second one.
+static void addBranches(ProgramBuilder &b, unsigned depth, const std::string &way,
+                        const std::function<void(const std::string &)> &body) {
+  if (depth == 0)
+    return body(way);
+  auto here = [&] {
+    std::vector<size_t> positions;
+    for (Engine queue : kQueues)
+      positions.push_back(b.exe.programs[size_t(queue)].commands.size());
+    return positions;
+  };
+  auto leadTo = [&](const std::vector<size_t> &branches, const std::vector<size_t> &targets) {
+    for (size_t i = 0; i < branches.size(); ++i)
+      std::get<isa::Branch>(commandOf(b.exe, kQueues[i], unsigned(branches[i])).inst).target = int32_t(targets[i]);
+  };
+  isa::RegisterLoad load;
+  load.src = hbm(b.input("if " + way, 4), 1, 1, DType::I32);
+  addToQueues(b, load);
+  isa::Branch toSecond;
+  toSecond.compare = isa::AluOp::IsEq;
+  const std::vector<size_t> begin = here();
+  addToQueues(b, toSecond);
+  addBranches(b, depth - 1, way + "1", body);
+  const std::vector<size_t> middle = here();
+  addToQueues(b, isa::Branch{});
+  leadTo(begin, here());
+  addBranches(b, depth - 1, way + "0", body);
+  leadTo(middle, here());
+}
+
+TEST(Check, EveryBodyOfNestedBranchesIsChecked) {
+  // Four deep: up to three, each body is on a way with at most one decision unlike all others.
+  std::vector<std::string> ways = {"none"};
+  for (unsigned number = 0; number < 16; ++number) {
+    ways.push_back("");
+    for (unsigned bit = 0; bit < 4; ++bit)
+      ways.back() += (number >> bit) & 1 ? "1" : "0";
+  }
+  for (const std::string &faulty : ways) {
+    ProgramBuilder b;
+    const uint32_t x = b.input("x", 128 * 8 * 4), y = b.output("y", 128 * 8 * 4);
+    addBranches(b, 4, "", [&](const std::string &way) { copyPart(b, y, x, way != faulty); });
+    const CheckReport report = check(b.exe);
+    EXPECT_EQ(has(report, FindingKind::OverBarrier), faulty != "none") << faulty << ": " << report.str();
+    EXPECT_EQ(report.ok(), faulty == "none") << faulty << ": " << report.str();
+  }
+}
+
+TEST(Check, WhatLateBodiesReadMustBeWrittenOnAllWays) {
+  // The body 0101 alone reads what a branch before writes: in both bodies, in the first or in the second.
+  for (const char *writers : {"10", "1", "0"}) {
+    ProgramBuilder b;
+    const uint32_t x = b.input("x", 128 * 8 * 4), kept = b.scratch("kept", 128 * 8 * 4);
+    const uint32_t other = b.scratch("other", 128 * 8 * 4), y = b.output("y", 128 * 8 * 4);
+    addBranches(b, 1, "", [&](const std::string &way) {
+      copyPart(b, std::string(writers).find(way) != std::string::npos ? kept : other, x);
+    });
+    addBranches(b, 4, "", [&](const std::string &way) { copyPart(b, y, way == "0101" ? kept : x); });
+    const CheckReport report = check(b.exe);
+    EXPECT_EQ(has(report, FindingKind::UnsetRead), std::string(writers) != "10") << writers << ": " << report.str();
+  }
 }
 
 TEST(Check, QueuesThatMissABarrierAreDeadlocks) {
