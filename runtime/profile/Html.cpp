@@ -81,6 +81,7 @@ std::string writeHtml(const exe::Executable &exe, const Timeline &timeline, cons
   Json json;
   json.beginObject();
   json.text("device", profile.device).text("deviceTitle", profile.deviceTitle);
+  json.text("assumptions", profile.assumptions());
   json.integer("end", toPs(timeline.end));
   json.line().beginArray("summary");
   for (const Metric &metric : profile.summary) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/profile/Profile.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "runtime/profile/Json.h"
 #include "runtime/profile/Work.h"
 #include "runtime/timing/Footprint.h"
@@ -428,8 +429,18 @@ double Profile::operator[](const char *name) const {
 
 Profile summarize(const exe::Executable &exe, const Timeline &timeline, bool followsRun) {
   Profile profile = Summary(exe, timeline).run();
-  profile.assumedRounds = isDecidedByData(exe) && !followsRun ? Path().dataRounds : 0;
+  const DecidedByData decided = followsRun ? DecidedByData() : decidedByData(exe);
+  profile.assumedRounds = decided.loops ? Path().dataRounds : 0;
+  profile.assumesFirstBodies = decided.branches;
   return profile;
+}
+
+std::string Profile::assumptions() const {
+  const std::string rounds = absl::StrCat(assumedRounds, assumedRounds == 1 ? " round" : " rounds", " of each loop");
+  if (assumedRounds == 0 && !assumesFirstBodies)
+    return "";
+  return absl::StrCat(assumedRounds > 0 ? rounds : "", assumedRounds > 0 && assumesFirstBodies ? " and " : "",
+                      assumesFirstBodies ? "the first body of each branch" : "", " that data decides");
 }
 
 std::string writeJson(const Profile &profile) {
@@ -452,6 +463,8 @@ std::string writeJson(const Profile &profile) {
   json.text("limit_by", profile.limitBy).text("macs_from", profile.macsFrom);
   if (profile.assumedRounds)
     json.integer("assumed_rounds", profile.assumedRounds);
+  if (profile.assumesFirstBodies)
+    json.text("assumed_branches", "first body");
   json.number("practical_limit_time", profile.practicalLimitTime)
       .number("practical_limit_percent", profile.practicalLimitPercent);
   json.beginObject("terms");

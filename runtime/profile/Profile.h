@@ -88,8 +88,8 @@ struct Profile {
   /// intervals at full clock against the compulsory bytes at the sustained DMA rate and the other terms.
   double practicalLimitTime = 0;
   double practicalLimitPercent = 0;
-  uint32_t assumedRounds = 0; ///< of each loop that data counts or ends, with the first body of each branch that
-                              ///< it decides; 0: data decides nothing, or the timeline is that of a run
+  uint32_t assumedRounds = 0;      ///< of each loop that data counts or ends; 0: no such loop, or as many as in a run
+  bool assumesFirstBodies = false; ///< of each branch that data decides, unless the timeline is that of a run
   std::string macsFrom; ///< "build facts" or "instructions": where the algorithmic work comes from
   std::vector<EngineRow> engines;
   std::vector<NodeRow> nodes; ///< in order of their first start
@@ -98,6 +98,8 @@ struct Profile {
   int64_t sbufPeak = 0, psumPeak = 0, sbufCapacity = 0, psumCapacity = 0;
   std::vector<std::pair<std::string, std::string>> build; ///< facts of the executable
 
+  /// What is assumed of data, in words; empty when nothing is.
+  std::string assumptions() const;
   /// The summary's value of that name; 0 when there is none.
   double operator[](const char *name) const;
 };

@@ -102,7 +102,7 @@ function big(value, unit) {
 }
 const pct = v => v.toFixed(1) + " %";
 
-$("title").textContent = D.deviceTitle + " (" + D.device + "), modelled time";
+$("title").textContent = D.deviceTitle + " (" + D.device + "), modelled time" + (D.assumptions ? "; assumed: " + D.assumptions : "");
 $("cards").innerHTML = [
   [time(S.total_time), "time of the run (without " + time(S.launch_overhead_time) + " launch)"],
   [pct(D.limit.percent), "of the physical limit: " + time(D.limit.time) + ", set by " + D.limit.by],

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bitset>
 #include <limits>
+#include <optional>
+#include <set>
 
 namespace trn::rt {
 
@@ -31,9 +33,37 @@ unsigned countLoads(const exe::Executable &exe) {
   return most;
 }
 
-bool isDecidedByData(const exe::Executable &exe) { return countLoads(exe) > 0; }
-
 namespace {
+
+using RegisterSet = std::bitset<isa::DeviceInfo::registers>;
+
+/// Registers that hold data, or what was computed of it.
+RegisterSet loadedRegisters(const exe::Program &program) {
+  RegisterSet hasData;
+  for (bool changed = true; changed;) {
+    const RegisterSet before = hasData;
+    for (const isa::Command &command : program.commands) {
+      if (const auto *load = std::get_if<isa::RegisterLoad>(&command.inst))
+        hasData.set(size_t(load->reg));
+      if (const auto *sum = std::get_if<isa::RegisterAdd>(&command.inst); sum && hasData.test(size_t(sum->sourceReg)))
+        hasData.set(size_t(sum->reg));
+    }
+    changed = hasData != before;
+  }
+  return hasData;
+}
+
+struct Jump {
+  size_t target, reg;
+  bool isConditional;
+};
+std::optional<Jump> jumpOf(const isa::Instruction &instruction) {
+  if (const auto *branch = std::get_if<isa::Branch>(&instruction); branch && branch->target >= 0)
+    return Jump{size_t(branch->target), size_t(branch->reg), branch->compare != isa::AluOp::Bypass};
+  if (const auto *loop = std::get_if<isa::Loop>(&instruction); loop && loop->target >= 0)
+    return Jump{size_t(loop->target), size_t(loop->reg), true};
+  return std::nullopt;
+}
 
 /// A jump from `last` back to `first`, and how often it was taken since the loop was entered.
 struct BackwardJump {
@@ -48,8 +78,7 @@ class Walk {
 public:
   /// `found` is what the program's loads found in a run; null without one.
   Walk(const exe::Program &program, const Path &path, const std::vector<int32_t> *found)
-      : program(program), path(path), found(found) {
-    findLoadedRegisters();
+      : program(program), path(path), found(found), hasData(loadedRegisters(program)) {
     findJumps();
     for (const isa::Command &command : program.commands) {
       loadNumbers.push_back(loads);
@@ -82,40 +111,20 @@ private:
     return taken ? std::numeric_limits<int32_t>::max() : 0;
   }
 
-  /// Registers that hold data, or what was computed of it.
-  void findLoadedRegisters() {
-    for (bool changed = true; changed;) {
-      const auto before = hasData;
-      for (const isa::Command &command : program.commands) {
-        if (const auto *load = std::get_if<isa::RegisterLoad>(&command.inst))
-          hasData.set(size_t(load->reg));
-        if (const auto *sum = std::get_if<isa::RegisterAdd>(&command.inst); sum && hasData.test(size_t(sum->sourceReg)))
-          hasData.set(size_t(sum->reg));
-      }
-      changed = hasData != before;
-    }
-  }
-
   void findJumps() {
     for (size_t at = 0; at < program.commands.size(); ++at) {
-      const isa::Instruction &inst = program.commands[at].inst;
-      const auto *branch = std::get_if<isa::Branch>(&inst);
-      const auto *loop = std::get_if<isa::Loop>(&inst);
-      if (!branch && !loop)
-        continue;
-      const int32_t target = branch ? branch->target : loop->target;
-      if (target < 0 || size_t(target) > at)
+      const std::optional<Jump> jump = jumpOf(program.commands[at].inst);
+      if (!jump || jump->target > at)
         continue;
       // Data decides a loop when it counts the rounds, or decides a branch out of it.
-      bool meets = false, onData = hasData.test(size_t(branch ? branch->reg : loop->reg));
-      for (size_t i = size_t(target); i < at; ++i) {
+      bool meets = false, onData = hasData.test(jump->reg);
+      for (size_t i = jump->target; i < at; ++i) {
         meets |= std::holds_alternative<isa::Barrier>(program.commands[i].inst);
-        const auto *exit = std::get_if<isa::Branch>(&program.commands[i].inst);
-        onData |= exit && exit->target > static_cast<int32_t>(at) && exit->compare != isa::AluOp::Bypass &&
-                  hasData.test(size_t(exit->reg));
+        const std::optional<Jump> exit = jumpOf(program.commands[i].inst);
+        onData |= exit && exit->target > at && exit->isConditional && hasData.test(exit->reg);
       }
-      jumps.push_back({size_t(target), at, std::min(onData ? path.dataRounds : UINT32_MAX,
-                                                    meets ? path.barrierRounds : UINT32_MAX)});
+      jumps.push_back(
+          {jump->target, at, std::min(onData ? path.dataRounds : UINT32_MAX, meets ? path.barrierRounds : UINT32_MAX)});
     }
   }
 
@@ -124,13 +133,37 @@ private:
   const std::vector<int32_t> *found;
   size_t executedLoads = 0;
   exe::Registers registers;
-  std::bitset<64> hasData;
+  const RegisterSet hasData;
   std::vector<BackwardJump> jumps;
   std::vector<unsigned> loadNumbers;
   unsigned loads = 0;
 };
 
 } // namespace
+
+DecidedByData decidedByData(const exe::Executable &exe) {
+  DecidedByData decided;
+  for (const exe::Program &program : exe.programs) {
+    const RegisterSet hasData = loadedRegisters(program);
+    auto position = [&](size_t at) { return program.positions.empty() ? at : size_t(program.positions[at]); };
+    // The ends of loops: where a jump leads back from, and whoever leaves the loop leads behind it.
+    std::set<size_t> ends;
+    for (size_t at = 0; at < program.commands.size(); ++at)
+      if (std::optional<Jump> jump = jumpOf(program.commands[at].inst); jump && jump->target <= position(at)) {
+        ends.insert(position(at));
+        decided.loops |= jump->isConditional && hasData.test(jump->reg);
+      }
+    for (size_t at = 0; at < program.commands.size(); ++at) {
+      std::optional<Jump> jump = jumpOf(program.commands[at].inst);
+      if (!jump || !jump->isConditional || !hasData.test(jump->reg) || jump->target <= position(at))
+        continue;
+      const bool leavesLoop = ends.count(jump->target - 1) > 0;
+      decided.loops |= leavesLoop;
+      decided.branches |= !leavesLoop;
+    }
+  }
+  return decided;
+}
 
 absl::StatusOr<exe::Executable> unroll(const exe::Executable &exe, const Path &path) {
   exe::Executable result = exe;

@@ -20,8 +20,12 @@ unsigned countLoads(const exe::Executable &exe);
 /// may never end.
 constexpr uint64_t kMaxExecutedCommands = uint64_t(1) << 20;
 
-/// Whether data decides the way: then a timeline is that of an assumed one. Holds for an unrolled program, too.
-bool isDecidedByData(const exe::Executable &exe);
+/// What data decides of the way: the rounds of loops, or which body of a branch is executed. Of an unrolled program, of
+/// the loops and branches that are on its way; then its timeline is that of an assumed one, or of a run.
+struct DecidedByData {
+  bool loops = false, branches = false;
+};
+DecidedByData decidedByData(const exe::Executable &exe);
 
 /// One way through a program.
 struct Path {

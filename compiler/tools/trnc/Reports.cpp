@@ -28,9 +28,8 @@ static void printSummary(const rt::Profile &profile) {
   llvm::raw_ostream &os = llvm::outs();
   os << llvm::formatv("modelled on {0}: {1:f2} us, limit {2:f2} us by {3}: {4:f1} %\n", profile.device,
                       profile["total_time"] * 1e6, profile.limitTime * 1e6, profile.limitBy, profile.limitPercent);
-  if (profile.assumedRounds)
-    os << llvm::formatv("  assumed: {0} round of each loop, and the first body of each branch, that data decides\n",
-                        profile.assumedRounds);
+  if (const std::string assumed = profile.assumptions(); !assumed.empty())
+    os << "  assumed: " << assumed << "\n";
   for (const rt::LimitTerm &term : profile.limits)
     os << llvm::formatv("  limit {0,-5}{1,10:f2} us  {2}\n", term.name, term.seconds * 1e6, term.meaning);
   for (const rt::EngineRow &engine : profile.engines)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/profile/Profile.h"
 #include "runtime/profile/Work.h"
+#include "runtime/timing/Unroll.h"
 #include "test/unit/profile/ModelPrograms.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -300,23 +301,49 @@ TEST(Profile, EmptyProgram) {
   EXPECT_FALSE(writeHtml(b.exe, timeline, profile).empty());
 }
 
-TEST(Profile, SaysWhichRoundsItAssumes) {
-  for (bool byData : {false, true}) {
-    exe::Executable exe = smallProgram();
-    if (byData) {
-      isa::RegisterLoad load;
-      load.src = isa::AP{};
-      load.src.space = isa::Space::HBM;
-      load.src.dtype = isa::DType::I32;
-      load.src.partitions = load.src.rank = 1;
-      load.src.dims[0] = {1, 1};
-      isa::Command command;
-      command.inst = load;
-      command.engine = exe.programs.back().engine;
-      exe.programs.back().commands.push_back(command);
-    }
-    Profile profile = summarize(exe, *simulate(exe));
-    EXPECT_EQ(profile.assumedRounds, byData ? 1u : 0u);
-    EXPECT_EQ(writeJson(profile).find("\"assumed_rounds\":1") != std::string::npos, byData) << writeJson(profile);
+/// DVE counts the rounds of a loop by data, or skips an instruction by it, or neither.
+static exe::Executable decidedProgram(bool loops, bool branches) {
+  ProgramBuilder b;
+  const uint32_t n = b.input("n", 4);
+  isa::RegisterLoad load;
+  load.src = hbm(n, 1, 1, DType::I32);
+  isa::Branch exit;
+  isa::Loop back;
+  b.memset(Engine::DVE, sbuf(0, 128, 8));
+  if (loops) {
+    b.add(Engine::DVE, load);
+    exit.compare = isa::AluOp::IsLe;
+    exit.target = 5;
+    b.add(Engine::DVE, exit);
+    b.memset(Engine::DVE, sbuf(0, 128, 8));
+    back.target = 3;
+    b.add(Engine::DVE, back);
   }
+  if (branches) {
+    b.add(Engine::DVE, load);
+    exit.compare = isa::AluOp::IsEq;
+    exit.target = loops ? 8 : 4;
+    b.add(Engine::DVE, exit);
+    b.memset(Engine::DVE, sbuf(0, 128, 8));
+    b.memset(Engine::DVE, sbuf(0, 128, 8));
+  }
+  return b.exe;
+}
+
+TEST(Profile, SaysWhatItAssumes) {
+  const char *texts[2][2] = {{"", "the first body of each branch that data decides"},
+                             {"1 round of each loop that data decides",
+                              "1 round of each loop and the first body of each branch that data decides"}};
+  for (bool loops : {false, true})
+    for (bool branches : {false, true}) {
+      const exe::Executable exe = *unroll(decidedProgram(loops, branches));
+      const Timeline timeline = run(exe);
+      const Profile profile = summarize(exe, timeline);
+      EXPECT_EQ(profile.assumptions(), texts[loops][branches]);
+      const std::string json = writeJson(profile), page = writeHtml(exe, timeline, profile);
+      EXPECT_EQ(json.find("\"assumed_rounds\":1") != std::string::npos, loops) << json;
+      EXPECT_EQ(json.find("\"assumed_branches\":\"first body\"") != std::string::npos, branches) << json;
+      EXPECT_NE(page.find("\"assumptions\":\"" + std::string(texts[loops][branches]) + "\""), std::string::npos);
+      EXPECT_EQ(summarize(exe, timeline, /*followsRun=*/true).assumptions(), "");
+    }
 }
