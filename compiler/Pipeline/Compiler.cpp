@@ -465,7 +465,7 @@ FailureOr<exe::Executable> Compiler::encode() {
   bool isRefused = false;
   FailureOr<exe::Executable> executable = linkModule(*module_, encode, &isRefused);
   if (llvm::failed(executable)) {
-    (void)fail(isRefused ? Failure::Unsupported : Failure::Internal);
+    (void)fail(isRefused ? Failure::Unsupported : handWritten_ ? Failure::BadInput : Failure::Internal);
     return llvm::failure();
   }
   executable->ir = std::move(tensorIr_);

@@ -63,7 +63,7 @@ public:
       : module(module), program(program), options(options), weights(std::make_shared<JoinedWeights>()) {}
 
   LogicalResult run() {
-    const isa::DeviceInfo *device = findDevice(module, options.target);
+    device = findDevice(module, options.target);
     if (!device)
       return failure();
     semaphores = device->semaphores;
@@ -154,8 +154,13 @@ private:
     return success();
   }
 
-  /// Numbers add up over the parts, work over the rounds, too, as far as they are known; other facts are the same for all.
+  /// What the caller knows is the same for all parts. What a part counts adds up over them, work over the rounds, too,
+  /// as far as they are known.
   void addFact(const std::string &key, const std::string &value) {
+    if (options.build.count(key)) {
+      exe.build[key] = value;
+      return;
+    }
     uint64_t more = 0, before = 0;
     const bool isWork = key == "model_macs" || key == "hardware_macs";
     std::string &fact = exe.build[key];
@@ -238,18 +243,27 @@ private:
   }
 
   InFlightDiagnostic refuseRegisters(Operation *op, unsigned wanted) {
-    return refuse(op) << "lies in too many loops: expected at most " << kRegisters
-                      << " registers of a queue for the counts and conditions of loops in one another, but got " << wanted
-                      << "; join inner loops in the model";
+    return refuse(op) << "lies in too many loops and branches: expected at most " << kRegisters
+                      << " registers of a queue for the counts and conditions of those in one another, but got "
+                      << wanted << "; join inner ones in the model";
   }
 
+  /// Each queue loads the integer or flag in a buffer into a register of its own.
   LogicalResult load(StringRef name, unsigned reg, Operation *user) {
-    FailureOr<uint32_t> buffer = findBuffer(name, user);
-    if (failed(buffer))
+    FailureOr<uint32_t> index = findBuffer(name, user);
+    if (failed(index))
       return failure();
+    const exe::Buffer &buffer = exe.buffers[*index];
     isa::RegisterLoad load;
     load.reg = static_cast<int32_t>(reg);
-    load.src = wholeOf(*buffer);
+    load.src = wholeOf(*index);
+    std::vector<isa::Violation> violations;
+    isa::validate(load, *device, isa::Phase::Shape, violations);
+    const uint64_t elements = buffer.bytes / isa::byteSize(buffer.dtype);
+    if (!violations.empty())
+      return user->emitOpError("expected one integer or flag in buffer '")
+             << name << "' to decide the way, but got " << elements
+             << (elements == 1 ? " element of " : " elements of ") << isa::name(buffer.dtype);
     addEverywhere(load);
     return success();
   }
@@ -272,8 +286,10 @@ private:
     limit.value = static_cast<int32_t>(loop.getLimit());
     if (!loop.getCount()) {
       addEverywhere(limit);
-    } else if (failed(load(*loop.getCount(), counter, loop))) {
-      return failure();
+    } else {
+      if (failed(load(*loop.getCount(), counter, loop)))
+        return failure();
+      addEverywhere(isa::Barrier{}); // what comes behind no round may write the count anew: all must have read it
     }
     exitIf(isa::AluOp::IsLe, counter, exits);
     auto checkCondition = [&]() -> LogicalResult {
@@ -324,10 +340,14 @@ private:
     return success();
   }
 
+  /// Parts and bodies of branches end at a barrier; a loop may do no round.
+  static bool endsAtBarrier(Block &block) { return !block.empty() && llvm::isa<ir::RunOp, ir::EitherOp>(block.back()); }
+
+  /// A body of a branch, up to a barrier.
   LogicalResult addBody(Region &body) {
     if (failed(addBlock(body.front())))
       return failure();
-    if (body.front().empty())
+    if (!endsAtBarrier(body.front()))
       addEverywhere(isa::Barrier{});
     return success();
   }
@@ -386,6 +406,10 @@ private:
     for (const exe::Program &queue : exe.programs)
       instructions += queue.commands.size();
     exe.build["instructions"] = std::to_string(instructions);
+    uint64_t scratch = 0; // what one part leaves for another is an output of the part
+    for (const exe::Buffer &buffer : exe.buffers)
+      scratch += buffer.kind == exe::BufferKind::Scratch ? buffer.bytes : 0;
+    exe.build["scratch_bytes"] = std::to_string(scratch);
     for (const auto &key : unknownWork.keys())
       exe.build.erase(key.str());
     exe.weights.bytes = weights->bytes;
@@ -400,6 +424,7 @@ private:
   llvm::StringSet<> inputs, outputs;
   llvm::StringMap<uint32_t> byName; ///< buffers that parts share
   std::shared_ptr<JoinedWeights> weights;
+  const isa::DeviceInfo *device = nullptr;
   int64_t semaphores = 0;
   int32_t dmaEngines = 0;
   /// Registers of the loops around: what data loads from 0 up, what only counts from the end down, so that the text of a
