@@ -14,6 +14,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace trn {
 #define GEN_PASS_DEF_SPLITCONTROLPASS
@@ -33,7 +34,8 @@ struct Ending {
 
 class Splitter {
 public:
-  Splitter(ModuleOp module, func::FuncOp main) : module(module), main(main), builder(module.getContext()) {}
+  Splitter(ModuleOp module, func::FuncOp main)
+      : module(module), main(main), builder(module.getContext()), place(main.getLoc()) {}
 
   void run() {
     SmallVector<std::string> inputs, outputs;
@@ -136,6 +138,7 @@ private:
     auto op = ir::RepeatOp::create(order, repeat.getLoc(), count, builder.getI64IntegerAttr(repeat.getLimit()),
                                    condition, builder.getStrArrayAttr(changed));
     OpBuilder inner = OpBuilder::atBlockEnd(&op.getBody().emplaceBlock());
+    llvm::SaveAndRestore<Location> around(place, repeat.getLoc());
     splitBlock(body, endings, inner);
     for (auto [home, result] : llvm::zip_equal(homes, repeat.getResults()))
       names[result] = home;
@@ -146,6 +149,7 @@ private:
     const std::string prefix = freshPrefix("branch", branches), condition = prefix + ".condition";
     writePart(before, {{condition, branch.getCondition()}}, order);
     auto op = ir::EitherOp::create(order, branch.getLoc(), condition);
+    llvm::SaveAndRestore<Location> around(place, branch.getLoc());
     for (auto [from, to] : llvm::zip_equal(branch->getRegions(), op->getRegions())) {
       SmallVector<Ending> endings;
       for (auto [i, value] : llvm::enumerate(from.front().getTerminator()->getOperands()))
@@ -217,7 +221,7 @@ private:
   }
 
   void writeModule(ArrayRef<Operation *> operations, ArrayRef<Value> inputs, ArrayRef<Ending> outputs, OpBuilder &order) {
-    Location loc = main.getLoc();
+    const Location loc = place;
     OpBuilder top = OpBuilder::atBlockEnd(module.getBody());
     top.setInsertionPoint(main);
     std::string symbol = "part" + std::to_string(parts++);
@@ -261,6 +265,7 @@ private:
   ModuleOp module;
   func::FuncOp main;
   OpBuilder builder;
+  Location place; ///< what parts belong to: the model, or the loop or branch around them
   DenseMap<Value, std::string> names;
   llvm::StringSet<> taken;
   llvm::SetVector<Value> pendingInputs; ///< the model's inputs belong to its first part, whoever reads them
