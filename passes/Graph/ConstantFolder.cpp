@@ -14,11 +14,11 @@
 #include "dialects/ONNX/Ops/Indexing.h"
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Signal.h"
+#include "passes/Graph/Counted.h"
 #include "passes/Graph/Match.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 
@@ -40,7 +40,7 @@ public:
       return one(foldConstantOfShape(constant));
     if (auto eye = dyn_cast<EyeLikeOp>(op))
       return one(foldEye(eye));
-    // Their results have the largest size, and the count is not a result.
+    // Their results have the largest size, whatever the count is.
     if (const OpRecord *record = lookupRecord(op); record && record->makesCounts)
       return {};
     for (Value operand : op->getOperands()) {
@@ -114,25 +114,9 @@ private:
   // From shapes
   //===--------------------------------------------------------------------===//
 
-  /// Whether the run may decide how much of `value` is valid: its type has the largest size.
-  static bool mayBeCounted(Value value) {
-    llvm::SetVector<Operation *> behind;
-    if (Operation *definition = value.getDefiningOp())
-      behind.insert(definition);
-    for (size_t i = 0; i < behind.size(); ++i) {
-      const OpRecord *record = lookupRecord(behind[i]);
-      if (record && record->makesCounts)
-        return true;
-      for (Value operand : behind[i]->getOperands())
-        if (Operation *definition = operand.getDefiningOp())
-          behind.insert(definition);
-    }
-    return false;
-  }
-
   ElementsAttr foldShape(ShapeOp shape) {
     auto x = dyn_cast<RankedTensorType>(shape.getX().getType());
-    if (!x || !shape.getEnd() || mayBeCounted(shape.getX()))
+    if (!x || !shape.getEnd() || countedOf(shape.getX()))
       return {};
     int64_t start = shape.getStart(), end = *shape.getEnd();
     ArrayRef<int64_t> sizes = start < end ? x.getShape().slice(start, end - start) : ArrayRef<int64_t>();
@@ -143,7 +127,7 @@ private:
 
   ElementsAttr foldSize(SizeOp size) {
     auto x = dyn_cast<RankedTensorType>(size.getX().getType());
-    if (!x || !x.hasStaticShape() || mayBeCounted(size.getX()))
+    if (!x || !x.hasStaticShape() || countedOf(size.getX()))
       return {};
     return makeIntegers(RankedTensorType::get({}, IntegerType::get(op->getContext(), 64)), {x.getNumElements()});
   }

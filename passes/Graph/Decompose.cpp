@@ -140,19 +140,6 @@ struct DecomposeMaxUnpool : OpRewritePattern<MaxUnpoolOp> {
   }
 };
 
-/// A gather by the positions where the condition holds.
-struct DecomposeCompress : OpRewritePattern<CompressOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(CompressOp op, PatternRewriter &b) const override {
-    GraphWriter write(b, op.getLoc());
-    int64_t length = typeOf(op.getCondition()).getDimSize(0);
-    Value positions = write.reshape(write.op("NonZero", {op.getCondition()}), {length});
-    Value x = op.getAxis() ? op.getX() : write.reshape(op.getX(), {typeOf(op.getX()).getNumElements()});
-    b.replaceOp(op, write.op("Gather", {x, positions}, write.integer("axis", op.getAxis().value_or(0))));
-    return success();
-  }
-};
-
 /// Axes that shrink are cut, axes that grow are filled with zeros; both around the middle.
 struct DecomposeCenterCropPad : OpRewritePattern<CenterCropPadOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -202,7 +189,7 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
       return signalPassFailure();
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, DecomposeCenterCropPad,
-                 DecomposeCompress, DecomposeMaxUnpool, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
+                 DecomposeMaxUnpool, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
     populateAttentionPatterns(patterns, maxSteps);
     populateMicrosoftPatterns(patterns);
     populateNormalizationPatterns(patterns);

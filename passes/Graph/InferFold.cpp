@@ -15,6 +15,7 @@
 #include "dialects/Trn/TrnDialect.h"
 #include "passes/Graph/ConstantFolder.h"
 #include "passes/Graph/ControlFlow.h"
+#include "passes/Graph/Counted.h"
 #include "passes/Graph/Sequences.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -85,7 +86,7 @@ public:
       for (Operation &op : llvm::make_early_inc_range(function.front()))
         changed |= visit(&op);
       // What constants do not decide, the run does.
-      if (!wrong && !changed && resolveAtRunTime()) {
+      if (!wrong && !changed && (resolveAtRunTime() || sizesAtRunTime())) {
         changed = true;
         round = 0;
       }
@@ -94,7 +95,7 @@ public:
       if (!changed)
         break;
     }
-    if (failed(expandOutputs()))
+    if (failed(expandOutputs()) || failed(endCounts(function)))
       return failure();
     dropUnused();
     LogicalResult isStatic = checkStatic(), isConstant = checkConstantOperands();
@@ -108,6 +109,9 @@ private:
     if (!record || isPoisoned(op))
       return false;
     bool changed = moveConstants(op, *record);
+    std::string stays; // reported at the end, if it still does
+    if (takeCounted(op, /*isInferred=*/false, stays))
+      return true;
     onnx::Inference inference(op);
     if (failed(inference.run())) {
       emitError(op->getLoc()) << inference.message();
@@ -115,7 +119,7 @@ private:
       return false;
     }
     changed |= inference.commit();
-    if (scanRecurrence(op))
+    if (makeCount(op) || takeCounted(op, /*isInferred=*/true, stays) || scanRecurrence(op))
       return true;
     if (isControlFlow(op) || isSequence(op))
       return resolve(op, /*atRunTime=*/false) || changed;
@@ -147,9 +151,17 @@ private:
   /// The first operation that only the run decides; what follows it is inferred before the next one is looked at.
   bool resolveAtRunTime() {
     for (Operation &op : llvm::make_early_inc_range(function.front()))
-      if ((isControlFlow(&op) || isSequence(&op)) && resolve(&op, /*atRunTime=*/true))
+      if (isControlFlow(&op) || isSequence(&op) ? resolve(&op, /*atRunTime=*/true) : boundSizes(&op))
         return true;
     return false;
+  }
+
+  /// Sizes that are no shapes of anything, but data.
+  bool sizesAtRunTime() {
+    bool changed = false;
+    for (Operation &op : llvm::make_early_inc_range(function.front()))
+      changed |= writeSizes(&op);
+    return changed;
   }
 
   /// Operands that the record moves, and that are constant, become attributes.

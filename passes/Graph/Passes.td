@@ -19,6 +19,9 @@ def InferFoldPass : Pass<"onnx-infer-fold", "::mlir::func::FuncOp"> {
     at most `max-elements` elements or no more than the largest operand. Every value without a static type at the end
     is an error at the operation that causes it.
 
+    A result whose size data decides has its largest size; how much of it is valid is a count, which ends as a result of its
+    own (`onnx.count` and `onnx.count_dim` of the function's results).
+
     **Example**
     ```mlir
     %s = onnx.Shape(%x) : (tensor<1x16x4x4xf32>) -> tensor<?xi64>

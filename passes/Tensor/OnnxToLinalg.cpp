@@ -11,7 +11,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "passes/Tensor/CountedResults.h"
 #include "passes/Tensor/OnnxToLinalg/Lowering.h"
 #include "passes/Tensor/Passes.h"
 
@@ -24,7 +23,6 @@ using namespace mlir;
 namespace {
 class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
   void runOnOperation() override {
-    counted = CountedResults();
     SmallVector<Operation *> operations;
     getOperation().walk([&](Operation *op) {
       if (llvm::isa_and_nonnull<onnx::ONNXDialect>(op->getDialect()) && !llvm::isa<onnx::WeightOp>(op))
@@ -33,10 +31,9 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
     bool complete = true;
     for (Operation *op : operations)
       if (!foldEmpty(op))
-        complete &= succeeded(counted.visit(op)) && succeeded(replace(op));
+        complete &= succeeded(replace(op));
     if (!complete)
-      return signalPassFailure();
-    counted.addResults(getOperation());
+      signalPassFailure();
   }
 
   static bool hasNoElements(Type type) {
@@ -57,21 +54,17 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
     return true;
   }
 
-  LogicalResult replace(Operation *op) {
+  static LogicalResult replace(Operation *op) {
     OpBuilder builder(op);
-    SmallVector<LinalgBuilder::Count> counts;
-    FailureOr<SmallVector<Value>> values = lowerOnnxOp(op, builder, &counts);
+    FailureOr<SmallVector<Value>> values = lowerOnnxOp(op, builder);
     if (failed(values))
       return failure();
-    counted.lowered(op, *values, counts);
     for (auto [result, value] : llvm::zip_equal(op->getResults(), *values))
       if (value)
         result.replaceAllUsesWith(value);
     op->erase();
     return success();
   }
-
-  CountedResults counted;
 };
 } // namespace
 } // namespace trn

@@ -303,16 +303,101 @@ case("rnn_of_150_steps_batch_first", "RNN", [SERIES.transpose(1, 0, 2), W, R, B]
      direction="reverse", layout=1)
 
 
+# Tensors of which the run decides how much is valid, past what models do with them.
+def chain(name, nodes, inputs, expected, opset=18, **constants):
+    """A case of several nodes, from x0, x1, … to y0, y1, …."""
+    CASES.append((name, [helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], inputs, expected, opset, constants))
+
+
+SPARSE = RNG.standard_normal((4, 6)).astype(np.float32)
+SPARSE[SPARSE < 0.3] = 0
+FOUND, PICKED = np.argwhere(SPARSE), SPARSE[SPARSE != 0]
+AT = [("NonZero", ["x0"], ["z"], {}), ("Transpose", ["z"], ["at"], {"perm": [1, 0]})]
+PICK = AT + [("GatherND", ["x0", "at"], ["g"], {})]
+chain("counted_gather_nd", AT + [("GatherND", ["x0", "at"], ["y0"], {})], [SPARSE], [PICKED])
+for kind, value in (("Sum", PICKED.sum()), ("Mean", PICKED.mean()), ("Max", PICKED.max()), ("Min", PICKED.min()),
+                    ("Prod", PICKED.prod()), ("L2", np.sqrt((PICKED ** 2).sum())), ("LogSumExp", np.log(np.exp(PICKED).sum()))):
+    chain(f"counted_reduce_{kind.lower()}", PICK + [(f"Reduce{kind}", ["g"], ["y0"], {"keepdims": 0})], [SPARSE],
+          [np.array(value, np.float32)], opset=13)
+chain("counted_sizes", AT + [("Shape", ["at"], ["y0"], {}), ("Size", ["at"], ["y1"], {}), ("Gather", ["y0", "first"], ["n"], {}),
+                             ("Cast", ["n"], ["f"], {"to": 1}), ("Div", ["one", "f"], ["y2"], {})], [SPARSE],
+      [np.array(FOUND.shape), np.array(FOUND.size), np.array(1 / len(FOUND), np.float32)], first=np.array(0), one=np.float32(1))
+chain("counted_constant_of_shape", PICK + [("Shape", ["at"], ["s"], {}), ("Slice", ["s", "zero", "one"], ["n"], {}),
+                                           ("ConstantOfShape", ["n"], ["c"], {"value": numpy_helper.from_array(float32(2.5))}),
+                                           ("Add", ["c", "g"], ["y0"], {})], [SPARSE], [PICKED + np.float32(2.5)],
+      zero=np.array([0]), one=np.array([1]))
+chain("counted_range", AT + [("Shape", ["at"], ["s"], {}), ("Gather", ["s", "zero"], ["n"], {}), ("Range", ["zero", "n", "one"], ["r"], {}),
+                             ("Unsqueeze", ["r", "ones"], ["u"], {}), ("Concat", ["at", "u"], ["y0"], {"axis": 1})], [SPARSE],
+      [np.concatenate([FOUND, np.arange(len(FOUND))[:, None]], 1)], zero=np.array(0), one=np.array(1), ones=np.array([1]))
+for name, cut in (("front", slice(0, 2)), ("back", slice(-3, None)), ("but_the_last", slice(0, -1)), ("reversed", slice(None, None, -1)),
+                  ("every_second", slice(1, -1, 2)), ("beyond", slice(2, 100)), ("last", slice(-1, None)), ("none", slice(5, 2))):
+    far = 2 ** 31 - 1
+    step = cut.step or 1
+    start, end = (cut.start if cut.start is not None else -1), (cut.stop if cut.stop is not None else far * (1 if step > 0 else -1))
+    chain(f"counted_slice_{name}", AT + [("Slice", ["at", "start", "end", "axis", "step"], ["y0"], {})], [SPARSE], [FOUND[cut]],
+          start=np.array([start]), end=np.array([end]), axis=np.array([0]), step=np.array([step]))
+chain("counted_reshape", AT + [("Reshape", ["at", "all"], ["y0"], {}), ("Reshape", ["y0", "pairs"], ["y1"], {})], [SPARSE],
+      [FOUND.reshape(-1), FOUND], all=np.array([-1]), pairs=np.array([-1, 2]))
+chain("counted_concat", PICK + [("Concat", ["g", "k", "g"], ["y0"], {"axis": 0})], [SPARSE],
+      [np.concatenate([PICKED, float32(9, 8), PICKED])], k=float32(9, 8))
+chain("counted_pad", PICK + [("Pad", ["g", "pads", "fill"], ["y0"], {})], [SPARSE],
+      [np.pad(PICKED, (2, 1), constant_values=7)], pads=np.array([2, 1]), fill=np.float32(7))
+TABLE, CHOSEN = RNG.standard_normal((24, 5)).astype(np.float32), RNG.random(24) < 0.4
+KEPT, FACTORS = TABLE[CHOSEN], RNG.standard_normal((5, 3)).astype(np.float32)
+KEEP = [("Compress", ["x0", "x1"], ["c"], {"axis": 0})]
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+for axis in (0, 1):
+    chain(f"counted_softmax_{axis}", KEEP + [("MatMul", ["c", "w"], ["m"], {}), ("Softmax", ["m"], ["y0"], {"axis": axis})],
+          [TABLE, CHOSEN], [softmax(KEPT @ FACTORS, axis)], w=FACTORS)
+chain("counted_covariance", KEEP + [("ReduceMean", ["c"], ["m"], {"axes": [0]}), ("Sub", ["c", "m"], ["d"], {}),
+                                    ("Transpose", ["d"], ["t"], {"perm": [1, 0]}), ("MatMul", ["t", "d"], ["y0"], {})],
+      [TABLE, CHOSEN], [(KEPT - KEPT.mean(0)).T @ (KEPT - KEPT.mean(0))], opset=17)
+chain("counted_gemm", KEEP + [("Gemm", ["c", "w", "b"], ["y0"], {})], [TABLE, CHOSEN], [KEPT @ FACTORS + float32(1, 2, 3)],
+      w=FACTORS, b=float32(1, 2, 3))
+ORDER = np.argsort(-KEPT.sum(1), kind="stable")
+chain("counted_top_k", KEEP + [("ReduceSum", ["c", "axis"], ["s"], {"keepdims": 0}), ("Shape", ["s"], ["n"], {}), ("Min", ["n", "four"], ["k"], {}),
+                               ("TopK", ["s", "k"], ["v", "i"], {}), ("Gather", ["c", "i"], ["y0"], {}), ("ArgMax", ["s"], ["y1"], {})],
+      [TABLE, CHOSEN], [KEPT[ORDER[:4]], ORDER[:1]], axis=np.array([1]), four=np.array([4]))
+for reduction in ("none", "add"):
+    after = TABLE.copy()
+    after[CHOSEN] = -KEPT + (KEPT if reduction == "add" else 0)
+    chain(f"counted_scatter_nd_{reduction}", KEEP + [("NonZero", ["x1"], ["z"], {}), ("Transpose", ["z"], ["t"], {"perm": [1, 0]}), ("Neg", ["c"], ["n"], {}),
+                                                     ("ScatterND", ["x0", "t", "n"], ["y0"], {"reduction": reduction})], [TABLE, CHOSEN], [after])
+chain("counted_from_the_end", KEEP + [("Gather", ["c", "i"], ["y0"], {})], [TABLE, CHOSEN], [KEPT[[-1, 0, -2]]], i=np.array([-1, 0, -2]))
+chain("counted_none", KEEP + [("ReduceSum", ["c"], ["y0"], {"keepdims": 0}), ("Relu", ["c"], ["y1"], {})], [TABLE, np.zeros(24, bool)],
+      [np.float32(0), np.zeros((0, 5), np.float32)])
+chain("counted_of_nothing", KEEP + [("Relu", ["c"], ["y0"], {})], [np.zeros((24, 0), np.float32), CHOSEN], [np.zeros((CHOSEN.sum(), 0), np.float32)])
+chain("unique_of_nothing", [("Unique", ["x0"], ["y0", "y1", "y2", "y3"], {"axis": 0})], [np.zeros((4, 0), np.float32)],
+      [np.zeros((1, 0), np.float32), np.array([0]), np.zeros(4, np.int64), np.array([4])])
+SPOTS = np.concatenate([RNG.random((1, 30, 2)), RNG.random((1, 30, 2)) / 4 + 1], -1).astype(np.float32)
+SPOTS[0, :, 2:] = SPOTS[0, :, :2] + np.float32(0.01)  # nothing overlaps much
+RATED = RNG.random((1, 1, 30)).astype(np.float32)
+BEST = [i for i in np.argsort(-RATED[0, 0], kind="stable") if RATED[0, 0, i] > 0.5]
+chain("counted_boxes", [("NonMaxSuppression", ["x0", "x1", "most", "iou", "least"], ["sel"], {}), ("Gather", ["sel", "two"], ["col"], {"axis": 1}),
+                        ("Slice", ["col", "zero", "five", "zero"], ["few"], {}), ("Squeeze", ["few", "one"], ["few1"], {}),
+                        ("Squeeze", ["x0", "zero"], ["all"], {}), ("Gather", ["all", "few1"], ["y0"], {}), ("GatherND", ["x1", "sel"], ["y1"], {})],
+      [SPOTS, RATED], [SPOTS[0, BEST[:5]], RATED[0, 0, BEST]], most=np.array([30]), iou=np.float32([0.9]), least=np.float32([0.5]),
+      two=np.array([2]), zero=np.array([0]), five=np.array([5]), one=np.array([1]))
+
+
 def model_of(operator, inputs, expected, opset, attributes):
-    """The model of one node."""
+    """The model of one node, or of several, whose constants `attributes` are then."""
     def info(name, value):
         return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
 
     names = ["" if value is None else f"x{i}" for i, value in enumerate(inputs)]
     outputs = ["" if value is None else f"y{i}" for i, value in enumerate(expected)]
-    node = helper.make_node(operator, names, outputs, **attributes)
-    graph = helper.make_graph([node], operator, [info(n, np.asarray(v)) for n, v in zip(names, inputs) if n],
-                              [info(n, np.asarray(v)) for n, v in zip(outputs, expected) if n])
+    single = isinstance(operator, str)
+    nodes = [helper.make_node(operator, names, outputs, **attributes)] if single else operator
+    constants = [] if single else [numpy_helper.from_array(np.asarray(v), n) for n, v in attributes.items()]
+    graph = helper.make_graph(nodes, operator if single else "chain", [info(n, np.asarray(v)) for n, v in zip(names, inputs) if n],
+                              [info(n, np.asarray(v)) for n, v in zip(outputs, expected) if n], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
 
 

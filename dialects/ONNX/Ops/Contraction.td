@@ -11,6 +11,7 @@ include "dialects/ONNX/Ops/Base.td"
 def ONNX_MatMulOp : ONNX_Op<"MatMul", [1, 9, 13], "matMul"> {
   let arguments = (ins ONNX_NumTensor:$a, ONNX_NumTensor:$b);
   let results = (outs ONNX_NumTensor:$y);
+  let counted = "matMul";
 }
 
 def ONNX_GemmOp : ONNX_Op<"Gemm", [1, 6, 7, 9, 11, 13], "gemm"> {
@@ -20,6 +21,7 @@ def ONNX_GemmOp : ONNX_Op<"Gemm", [1, 6, 7, 9, 11, 13], "gemm"> {
   let results = (outs ONNX_NumTensor:$y);
   // Without it, `c` has the result's shape: a broadcast that does nothing.
   let legacy = [Legacy<"broadcast", "INT", 7>];
+  let counted = "gemm";
 }
 
 def ONNX_EinsumOp : ONNX_Op<"Einsum", [12], "einsum"> {

@@ -20,7 +20,7 @@ class ONNX_ControlOp<string onnxName, list<int> since, list<Trait> traits = []>
 def ONNX_IfOp : ONNX_ControlOp<"If", [1, 11, 13, 16, 19, 21, 23, 24, 25]> {
   let arguments = (ins ONNX_BoolTensor:$condition);
   let regions = (region SizedRegion<1>:$then_branch, SizedRegion<1>:$else_branch);
-  let limits = "branches of one type where the condition is known at run time only";
+  let limits = "where the condition is known at run time only, branches that differ in one dimension at most";
 }
 
 /// The body takes the number of the step, the condition, and the carried values; it gives the next condition, the carried
@@ -30,7 +30,7 @@ def ONNX_LoopOp : ONNX_ControlOp<"Loop", [1, 11, 13, 16, 19, 21, 23, 24, 25], [A
                        Variadic<AnyType>:$carried);
   let regions = (region SizedRegion<1>:$body);
   let shapeOperands = ["trip_count", "condition"];
-  let limits = "results that are scanned need a number of steps that is known while compiling";
+  let limits = "results that are scanned need a bound of the number of steps that is known while compiling";
 }
 
 /// The body takes the carried values and one slice of each scanned input; it gives the carried values and one slice of

@@ -16,6 +16,7 @@ def ONNX_ConvOp : ONNX_Op<"Conv", [1, 11, 22], "conv"> {
                        OptionalAttr<DenseI64ArrayAttr>:$pads, OptionalAttr<DenseI64ArrayAttr>:$dilations,
                        DefaultValuedAttr<I64Attr, "1">:$group, OptionalAttr<StrAttr>:$auto_pad);
   let results = (outs ONNX_FloatTensor:$y);
+  let counted = "items";
 }
 
 def ONNX_ConvTransposeOp : ONNX_Op<"ConvTranspose", [1, 11, 22], "convTranspose"> {
@@ -25,6 +26,7 @@ def ONNX_ConvTransposeOp : ONNX_Op<"ConvTranspose", [1, 11, 22], "convTranspose"
                        OptionalAttr<DenseI64ArrayAttr>:$output_padding, OptionalAttr<DenseI64ArrayAttr>:$output_shape,
                        DefaultValuedAttr<I64Attr, "1">:$group, OptionalAttr<StrAttr>:$auto_pad);
   let results = (outs ONNX_FloatTensor:$y);
+  let counted = "items";
 }
 
 def ONNX_MaxPoolOp : ONNX_Op<"MaxPool", [1, 8, 10, 11, 12, 22], "pool"> {
@@ -34,6 +36,7 @@ def ONNX_MaxPoolOp : ONNX_Op<"MaxPool", [1, 8, 10, 11, 12, 22], "pool"> {
                        DefaultValuedAttr<I64Attr, "0">:$storage_order, OptionalAttr<StrAttr>:$auto_pad);
   let results = (outs ONNX_NumTensor:$y, Optional<ONNX_I64Tensor>:$indices);
   let attributesFrom = [From<"storage_order", 8>, From<"ceil_mode", 10>, From<"dilations", 10>];
+  let counted = "items";
 }
 
 def ONNX_AveragePoolOp : ONNX_Op<"AveragePool", [1, 7, 10, 11, 19, 22], "pool"> {
@@ -43,6 +46,7 @@ def ONNX_AveragePoolOp : ONNX_Op<"AveragePool", [1, 7, 10, 11, 19, 22], "pool"> 
                        DefaultValuedAttr<BoolAttr, "false">:$count_include_pad, OptionalAttr<StrAttr>:$auto_pad);
   let results = (outs ONNX_FloatTensor:$y);
   let attributesFrom = [From<"count_include_pad", 7>, From<"ceil_mode", 10>, From<"dilations", 19>];
+  let counted = "items";
 }
 
 def ONNX_LpPoolOp : ONNX_Op<"LpPool", [2, 11, 18, 22], "pool"> {
@@ -52,15 +56,18 @@ def ONNX_LpPoolOp : ONNX_Op<"LpPool", [2, 11, 18, 22], "pool"> {
                        OptionalAttr<StrAttr>:$auto_pad);
   let results = (outs ONNX_FloatTensor:$y);
   let attributesFrom = [From<"ceil_mode", 18>, From<"dilations", 18>];
+  let counted = "items";
 }
 def ONNX_GlobalLpPoolOp : ONNX_Op<"GlobalLpPool", [2, 22], "globalPool"> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<I64Attr, "2">:$p);
   let results = (outs ONNX_FloatTensor:$y);
+  let counted = "items";
 }
 
 class ONNX_GlobalPool<string onnxName> : ONNX_Op<onnxName, [1, 22], "globalPool"> {
   let arguments = (ins ONNX_FloatTensor:$x);
   let results = (outs ONNX_FloatTensor:$y);
+  let counted = "items";
 }
 def ONNX_GlobalAveragePoolOp : ONNX_GlobalPool<"GlobalAveragePool">;
 def ONNX_GlobalMaxPoolOp : ONNX_GlobalPool<"GlobalMaxPool">;

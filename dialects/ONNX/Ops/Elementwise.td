@@ -77,11 +77,13 @@ def ONNX_IsNaNOp : ONNX_Op<"IsNaN", [9, 13, 20], "test"> {
   let arguments = (ins ONNX_FloatTensor:$x);
   let results = (outs ONNX_BoolTensor:$y);
   let floatFormula = (ne $x, $x);
+  let counted = "elementwise";
 }
 def ONNX_IsInfOp : ONNX_Op<"IsInf", [10, 20], "test"> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<BoolAttr, "true">:$detect_negative,
                        DefaultValuedAttr<BoolAttr, "true">:$detect_positive);
   let results = (outs ONNX_BoolTensor:$y);
+  let counted = "elementwise";
 }
 
 // Binary, numpy broadcasting.
@@ -122,6 +124,7 @@ def ONNX_MeanOp : ONNX_Variadic<"Mean", [1, 6, 8, 13]>;
 def ONNX_WhereOp : ONNX_Op<"Where", [9, 16], "where"> {
   let arguments = (ins ONNX_BoolTensor:$condition, ONNX_Tensor:$x, ONNX_Tensor:$y);
   let results = (outs ONNX_Tensor:$z);
+  let counted = "elementwise";
 }
 
 def ONNX_CastOp : ONNX_Op<"Cast", [1, 6, 9, 13, 19, 21, 23, 24, 25], "convertTo"> {
@@ -139,6 +142,7 @@ def ONNX_BitCastOp : ONNX_Op<"BitCast", [26], "bitCast"> {
   let arguments = (ins ONNX_Tensor:$x, TypeAttr:$to);
   let results = (outs ONNX_Tensor:$y);
   let limits = "between a float and an integer of 32 bits, or a boolean and a byte";
+  let counted = "elementwise";
 }
 /// A Cast whose type is known while importing: the importer builds that.
 def ONNX_CastLikeOp : ONNX_Op<"CastLike", [15, 19, 21, 23, 24, 25], "castLike"> {
@@ -167,6 +171,7 @@ def ONNX_ClipOp : ONNX_Op<"Clip", [1, 6, 11, 12, 13], "clip", [AttrSizedOperandS
   let attributesUntil = [Until<"min", 11>, Until<"max", 11>];
   let moves = [Move<"min_operand", "min", 1>, Move<"max_operand", "max", 1>];
   let legacy = [ONNX_ConsumedInputs];
+  let counted = "elementwise";
 }
 
 #endif

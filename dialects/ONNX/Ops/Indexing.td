@@ -16,23 +16,27 @@ def ONNX_GatherOp : ONNX_Op<"Gather", [1, 11, 13], "gather"> {
 def ONNX_GatherElementsOp : ONNX_Op<"GatherElements", [11, 13], "gatherElements"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs ONNX_Tensor:$y);
+  let counted = "gatherElements";
 }
 def ONNX_GatherNDOp : ONNX_Op<"GatherND", [11, 12, 13], "gatherND"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_I64Tensor:$indices, DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"batch_dims", 12>];
+  let counted = "gatherND";
 }
 def ONNX_ScatterNDOp : ONNX_Op<"ScatterND", [11, 13, 16, 18], "scatterND"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_I64Tensor:$indices, ONNX_Tensor:$updates,
                        DefaultValuedStrAttr<StrAttr, "none">:$reduction);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"reduction", 16>];
+  let counted = "scatterND";
 }
 def ONNX_ScatterElementsOp : ONNX_Op<"ScatterElements", [11, 13, 16, 18], "scatterElements"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, ONNX_Tensor:$updates,
                        DefaultValuedAttr<I64Attr, "0">:$axis, DefaultValuedStrAttr<StrAttr, "none">:$reduction);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"reduction", 16>];
+  let counted = "scatterElements";
 }
 /// Renamed; the importer builds `onnx.ScatterElements`.
 def ONNX_ScatterOp : ONNX_Op<"Scatter", [9, 11], "alongAxis"> {
@@ -47,6 +51,7 @@ def ONNX_OneHotOp : ONNX_Op<"OneHot", [9, 11], "oneHot"> {
   let results = (outs ONNX_Tensor:$y);
   let canonical = ["depth"];
   let moves = [Move<"depth_operand", "depth">];
+  let counted = "oneHot";
 }
 def ONNX_TopKOp : ONNX_Op<"TopK", [1, 10, 11, 24], "topK"> {
   let arguments = (ins ONNX_NumTensor:$x, Optional<ONNX_I64Tensor>:$k_operand, OptionalAttr<I64Attr>:$k,
@@ -57,6 +62,7 @@ def ONNX_TopKOp : ONNX_Op<"TopK", [1, 10, 11, 24], "topK"> {
   let attributesFrom = [From<"largest", 11>, From<"sorted", 11>];
   let attributesUntil = [Until<"k", 10>];
   let moves = [Move<"k_operand", "k">];
+  let counted = "topK";
 }
 /// Folded: shapes are static after inference.
 def ONNX_EyeLikeOp : ONNX_Op<"EyeLike", [9, 22], "eyeLike"> {
@@ -74,6 +80,7 @@ def ONNX_NonZeroOp : ONNX_Op<"NonZero", [9, 13], "nonZero"> {
   let canonical = ["count"];
   let makesCounts = 1;
   let library = "library_nonzero";
+  let counted = "nonZero";
 }
 /// Decomposed: a gather by the positions where the condition holds.
 def ONNX_CompressOp : ONNX_Op<"Compress", [9, 11], "compress"> {
@@ -100,6 +107,7 @@ def ONNX_NonMaxSuppressionOp
   let moves = [Move<"limit_operand", "limit", 1>];
   let makesCounts = 1;
   let library = "library_nms";
+  let counted = "boxes";
 }
 
 #endif

@@ -18,17 +18,21 @@ class ONNX_MicrosoftOp<string onnxName, string step, list<Trait> traits = []>
 
 def ONNX_MicrosoftGeluOp : ONNX_MicrosoftOp<"Gelu", "microsoftGelu"> {
   let arguments = (ins ONNX_FloatTensor:$x, Optional<ONNX_FloatTensor>:$bias);
+  let counted = "elementwise";
 }
 def ONNX_MicrosoftBiasGeluOp : ONNX_MicrosoftOp<"BiasGelu", "microsoftGelu"> {
   let arguments = (ins ONNX_FloatTensor:$x, Optional<ONNX_FloatTensor>:$bias);
+  let counted = "elementwise";
 }
 /// With tanh.
 def ONNX_MicrosoftFastGeluOp : ONNX_MicrosoftOp<"FastGelu", "microsoftFastGelu"> {
   let arguments = (ins ONNX_FloatTensor:$x, Optional<ONNX_FloatTensor>:$bias);
+  let counted = "elementwise";
 }
 /// `x * sigmoid(alpha * x)`
 def ONNX_MicrosoftQuickGeluOp : ONNX_MicrosoftOp<"QuickGelu", "microsoftQuickGelu"> {
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<F32Attr, "1.702f">:$alpha);
+  let counted = "elementwise";
 }
 
 /// The sum of both inputs and the bias, normalised; the last output is the sum.

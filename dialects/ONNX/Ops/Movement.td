@@ -34,6 +34,7 @@ def ONNX_ConcatOp : ONNX_Op<"Concat", [1, 4, 11, 13], "concat"> {
   let attributesFrom = [From<"axis", 4>];
   let legacy = [Legacy<"axis", "INT", 4>];
   let upgrades = [Upgrade<4, "concatOnChannels">];
+  let counted = "concat";
 }
 
 /// After inference `split` has one size per result.
@@ -45,6 +46,7 @@ def ONNX_SplitOp : ONNX_Op<"Split", [2, 11, 13, 18], "split"> {
   let attributesFrom = [From<"num_outputs", 18>];
   let attributesUntil = [Until<"split", 13>];
   let moves = [Move<"split_operand", "split">];
+  let counted = "split";
 }
 
 /// After inference all four lists are present and `starts`, `ends` are inside the dimension; under a
@@ -62,6 +64,7 @@ def ONNX_SliceOp : ONNX_Op<"Slice", [1, 10, 11, 13], "slice", [AttrSizedOperandS
   let canonical = ["steps"];
   let moves = [Move<"starts_operand", "starts">, Move<"ends_operand", "ends">, Move<"axes_operand", "axes">,
                Move<"steps_operand", "steps">];
+  let counted = "slice";
 }
 
 /// After inference `pads` covers all dimensions (begins, then ends) and `axes` is gone. `value` absent: zero.
@@ -78,6 +81,7 @@ def ONNX_PadOp : ONNX_Op<"Pad", [1, 2, 11, 13, 18, 19, 21, 23, 24, 25], "pad", [
   let upgrades = [Upgrade<2, "padWithPaddings">];
   let canonical = ["axes"];
   let moves = [Move<"pads_operand", "pads">, Move<"value_operand", "value", 1>, Move<"axes_operand", "axes">];
+  let counted = "pad";
 }
 
 class ONNX_SqueezeLike<string onnxName, string rule> : ONNX_Op<onnxName, [1, 11, 13, 21, 23, 24, 25], rule> {
@@ -86,6 +90,7 @@ class ONNX_SqueezeLike<string onnxName, string rule> : ONNX_Op<onnxName, [1, 11,
   let operandsFrom = [From<"axes_operand", 13>];
   let attributesUntil = [Until<"axes", 13>];
   let moves = [Move<"axes_operand", "axes">];
+  let counted = "reshape";
 }
 def ONNX_SqueezeOp : ONNX_SqueezeLike<"Squeeze", "squeeze">;
 def ONNX_UnsqueezeOp : ONNX_SqueezeLike<"Unsqueeze", "unsqueeze">;
@@ -94,6 +99,7 @@ def ONNX_UnsqueezeOp : ONNX_SqueezeLike<"Unsqueeze", "unsqueeze">;
 def ONNX_FlattenOp : ONNX_Op<"Flatten", [1, 9, 11, 13, 21, 23, 24, 25], "flatten"> {
   let arguments = (ins ONNX_Tensor:$x, DefaultValuedAttr<I64Attr, "1">:$axis);
   let results = (outs ONNX_Tensor:$y);
+  let counted = "reshape";
 }
 
 /// `shape` broadcasts with the input's shape, both ways; after inference it is the result's shape.
@@ -102,6 +108,7 @@ def ONNX_ExpandOp : ONNX_Op<"Expand", [8, 13], "expand"> {
   let results = (outs ONNX_Tensor:$y);
   let canonical = ["shape"];
   let moves = [Move<"shape_operand", "shape">];
+  let counted = "expand";
 }
 
 def ONNX_TileOp : ONNX_Op<"Tile", [6, 13], "tile"> {
@@ -110,6 +117,7 @@ def ONNX_TileOp : ONNX_Op<"Tile", [6, 13], "tile"> {
   let results = (outs ONNX_Tensor:$y);
   let canonical = ["repeats"];
   let moves = [Move<"repeats_operand", "repeats">];
+  let counted = "tile";
 }
 
 /// Always folded: shapes are static after inference.
@@ -117,10 +125,12 @@ def ONNX_ShapeOp : ONNX_Op<"Shape", [1, 13, 15, 19, 21, 23, 24, 25], "shapeOf"> 
   let arguments = (ins ONNX_Tensor:$x, DefaultValuedAttr<I64Attr, "0">:$start, OptionalAttr<I64Attr>:$end);
   let results = (outs ONNX_I64Tensor:$y);
   let attributesFrom = [From<"start", 15>, From<"end", 15>];
+  let counted = "sizes";
 }
 def ONNX_SizeOp : ONNX_Op<"Size", [1, 13, 19, 21, 23, 24, 25], "sizeOf"> {
   let arguments = (ins ONNX_Tensor:$x);
   let results = (outs ONNX_I64Tensor:$y);
+  let counted = "sizes";
 }
 
 /// Always folded, to a splat.
@@ -164,6 +174,7 @@ def ONNX_ResizeOp : ONNX_Op<"Resize", [10, 11, 13, 18, 19], "resize", [AttrSized
   let canonical = ["roi", "scales", "sizes"];
   let moves = [Move<"roi_operand", "roi">, Move<"scales_operand", "scales">, Move<"sizes_operand", "sizes">];
   let upgrades = [Upgrade<11, "resizeAsymmetric">];
+  let counted = "items";
 }
 
 /// Became Resize; the importer builds `onnx.Resize` with asymmetric coordinates.
@@ -182,10 +193,12 @@ def ONNX_DepthToSpaceOp : ONNX_Op<"DepthToSpace", [1, 11, 13], "depthToSpace"> {
   let arguments = (ins ONNX_Tensor:$x, I64Attr:$blocksize, DefaultValuedStrAttr<StrAttr, "DCR">:$mode);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"mode", 11>];
+  let counted = "items";
 }
 def ONNX_SpaceToDepthOp : ONNX_Op<"SpaceToDepth", [1, 13], "spaceToDepth"> {
   let arguments = (ins ONNX_Tensor:$x, I64Attr:$blocksize);
   let results = (outs ONNX_Tensor:$y);
+  let counted = "items";
 }
 
 /// Cut or filled with zeros at both ends; an odd element is cut, or added, at the end.

@@ -23,6 +23,7 @@ def ONNX_BatchNormalizationOp : ONNX_Op<"BatchNormalization", [1, 6, 7, 9, 14, 1
   let legacy = [ONNX_ConsumedInputs, Legacy<"is_test", "INT", 7>, Legacy<"spatial", "INT", 9>];
   let upgrades = [Upgrade<14, "batchNormalizationModes">];
   let limits = "one value for each channel (spatial = 1)";
+  let counted = "items";
 }
 
 /// Normalises over the dimensions from `axis` on.
@@ -31,12 +32,14 @@ def ONNX_LayerNormalizationOp : ONNX_Op<"LayerNormalization", [17], "layerNormal
                        DefaultValuedAttr<I64Attr, "-1">:$axis, DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon,
                        DefaultValuedAttr<I64Attr, "1">:$stash_type);
   let results = (outs ONNX_FloatTensor:$y, Optional<ONNX_FloatTensor>:$mean, Optional<ONNX_FloatTensor>:$inv_std_dev);
+  let counted = "fromAxis";
 }
 
 def ONNX_RMSNormalizationOp : ONNX_Op<"RMSNormalization", [23], "rmsNormalization"> {
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$scale, DefaultValuedAttr<I64Attr, "-1">:$axis,
                        DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon, DefaultValuedAttr<I64Attr, "1">:$stash_type);
   let results = (outs ONNX_FloatTensor:$y);
+  let counted = "fromAxis";
 }
 
 def ONNX_InstanceNormalizationOp : ONNX_Op<"InstanceNormalization", [1, 6, 22], "channelNormalization"> {
@@ -44,6 +47,7 @@ def ONNX_InstanceNormalizationOp : ONNX_Op<"InstanceNormalization", [1, 6, 22], 
                        DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon);
   let results = (outs ONNX_FloatTensor:$y);
   let legacy = [ONNX_ConsumedInputs];
+  let counted = "items";
 }
 
 /// Scale and bias per channel (version 21); version 18, with them per group, was withdrawn by the standard.
@@ -51,6 +55,7 @@ def ONNX_GroupNormalizationOp : ONNX_Op<"GroupNormalization", [21], "channelNorm
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$scale, ONNX_FloatTensor:$b, I64Attr:$num_groups,
                        DefaultValuedAttr<F32Attr, "1e-05f">:$epsilon, DefaultValuedAttr<I64Attr, "1">:$stash_type);
   let results = (outs ONNX_FloatTensor:$y);
+  let counted = "items";
 }
 
 def ONNX_LRNOp : ONNX_Op<"LRN", [1, 13], "localResponse"> {
@@ -58,6 +63,7 @@ def ONNX_LRNOp : ONNX_Op<"LRN", [1, 13], "localResponse"> {
                        DefaultValuedAttr<F32Attr, "0.75f">:$beta, DefaultValuedAttr<F32Attr, "1.0f">:$bias,
                        I64Attr:$size);
   let results = (outs ONNX_FloatTensor:$y);
+  let counted = "items";
 }
 
 /// Along one axis. Before version 13 the dimensions from `axis` on are one: the importer flattens.
@@ -65,6 +71,7 @@ class ONNX_SoftmaxLike<string onnxName> : ONNX_Op<onnxName, [1, 11, 13], "alongA
   let arguments = (ins ONNX_FloatTensor:$x, DefaultValuedAttr<I64Attr, "-1">:$axis);
   let results = (outs ONNX_FloatTensor:$y);
   let upgrades = [Upgrade<13, "softmaxFlattens">];
+  let counted = "softmax";
 }
 def ONNX_SoftmaxOp : ONNX_SoftmaxLike<"Softmax">;
 def ONNX_LogSoftmaxOp : ONNX_SoftmaxLike<"LogSoftmax">;
@@ -95,6 +102,7 @@ def ONNX_DropoutOp : ONNX_Op<"Dropout", [1, 6, 7, 10, 12, 13, 22], "dropout", [A
   let legacy = [ONNX_ConsumedInputs, Legacy<"is_test", "INT", 7>];
   let upgrades = [Upgrade<10, "dropoutModes">];
   let limits = "inference, or training with a ratio of 0";
+  let counted = "elementwise";
 }
 
 #endif

@@ -17,6 +17,7 @@ def ONNX_QuantizeLinearOp : ONNX_Op<"QuantizeLinear", [10, 13, 19, 21, 23, 24, 2
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"axis", 13>, From<"saturate", 19>, From<"block_size", 21>, From<"output_dtype", 21>,
                         From<"precision", 23>];
+  let counted = "channels";
 }
 def ONNX_DequantizeLinearOp : ONNX_Op<"DequantizeLinear", [10, 13, 19, 21, 23, 24, 25], "dequantize"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_Tensor:$scale, Optional<ONNX_Tensor>:$zero_point,
@@ -24,6 +25,7 @@ def ONNX_DequantizeLinearOp : ONNX_Op<"DequantizeLinear", [10, 13, 19, 21, 23, 2
                        OptionalAttr<TypeAttr>:$output_dtype);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"axis", 13>, From<"block_size", 21>, From<"output_dtype", 23>];
+  let counted = "channels";
 }
 /// Decomposed into the float operators on exact integers, then QuantizeLinear.
 def ONNX_MatMulIntegerOp : ONNX_Op<"MatMulInteger", [10], "matMulInteger", [AttrSizedOperandSegments]> {

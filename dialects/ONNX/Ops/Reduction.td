@@ -18,6 +18,7 @@ class ONNX_Reduce<string onnxName, list<int> since, int axesOperandSince = 18> :
   let attributesUntil = [Until<"axes", axesOperandSince>];
   let attributesFrom = [From<"noop_with_empty_axes", axesOperandSince>];
   let moves = [Move<"axes_operand", "axes">];
+  let counted = "reduce";
 }
 
 def ONNX_ReduceSumOp : ONNX_Reduce<"ReduceSum", [1, 11, 13], 13>;
@@ -37,6 +38,7 @@ class ONNX_ArgReduce<string onnxName> : ONNX_Op<onnxName, [1, 11, 12, 13], "argR
                        DefaultValuedAttr<BoolAttr, "false">:$select_last_index);
   let results = (outs ONNX_I64Tensor:$y);
   let attributesFrom = [From<"select_last_index", 12>];
+  let counted = "argReduce";
 }
 def ONNX_ArgMaxOp : ONNX_ArgReduce<"ArgMax">;
 def ONNX_ArgMinOp : ONNX_ArgReduce<"ArgMin">;
@@ -47,6 +49,7 @@ class ONNX_Cumulative<string onnxName, list<int> since> : ONNX_Op<onnxName, sinc
   let results = (outs ONNX_NumTensor:$y);
   let canonical = ["axis"];
   let moves = [Move<"axis_operand", "axis">];
+  let counted = "cumulative";
 }
 def ONNX_CumSumOp : ONNX_Cumulative<"CumSum", [11, 14]>;
 def ONNX_CumProdOp : ONNX_Cumulative<"CumProd", [26]>;

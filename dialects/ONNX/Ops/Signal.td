@@ -51,6 +51,7 @@ def ONNX_RoiAlignOp : ONNX_Op<"RoiAlign", [10, 16, 22], "roiAlign"> {
   let attributesFrom = [From<"coordinate_transformation_mode", 16>];
   let upgrades = [Upgrade<16, "roiWithoutHalfPixel">];
   let limits = "sampling_ratio of at least 1";
+  let counted = "items";
 }
 
 def ONNX_Col2ImOp : ONNX_Op<"Col2Im", [18], "col2im", [AttrSizedOperandSegments]> {

@@ -21,13 +21,20 @@ static RankedTensorType countType(LinalgBuilder &b) { return RankedTensorType::g
 /// A tensor of rank 1 with the same elements.
 static Value flattened(LinalgBuilder &b, Value x) { return b.reshape(x, {tensorType(x).getNumElements()}); }
 
-static FailureOr<Value> lowerNonZero(onnx::NonZeroOp op, LinalgBuilder &b) {
+/// A count as the operation gives it, where it does.
+static void addCount(LinalgBuilder &b, Value wanted, Value count, LoweringTable::Results &results) {
+  if (wanted)
+    results.push_back(b.convert(b.reshape(count, {}), elementTypeOf(wanted)));
+}
+
+static LogicalResult lowerNonZero(onnx::NonZeroOp op, LinalgBuilder &b, LoweringTable::Results &results) {
   SmallVector<int32_t> dims(shapeOf(op.getX()));
-  SmallVector<Value> results =
+  SmallVector<Value> made =
       b.kernel("library_nonzero", {flattened(b, op.getX())}, {op.getY().getType(), countType(b)},
            {b.getNamedAttr("dims", b.getDenseI32ArrayAttr(dims))});
-  b.counts.push_back({0, 1, results[1]});
-  return results[0];
+  results.push_back(made[0]);
+  addCount(b, op.getCount(), made[1], results);
+  return success();
 }
 
 static LogicalResult lowerUnique(onnx::UniqueOp op, LinalgBuilder &b, LoweringTable::Results &results) {
@@ -50,24 +57,18 @@ static LogicalResult lowerUnique(onnx::UniqueOp op, LinalgBuilder &b, LoweringTa
                                  {matrix, list, list, list, countType(b)},
                                  {number(b, "items", items), number(b, "sorted", op.getSorted())});
   Value y = b.reshape(made[0], shape);
-  results = {op.getAxis() ? b.transpose(y, back) : y, made[1], made[2], made[3]};
-  b.counts.push_back({0, axis, made[4]});
+  results.push_back(op.getAxis() ? b.transpose(y, back) : y);
   // Results that the node leaves out are none of the operation's.
-  unsigned position = 1;
-  SmallVector<Value> wanted{results[0]};
   const std::array<Value, 3> optional{op.getIndices(), op.getInverse(), op.getCounts()};
   for (auto [index, result] : llvm::enumerate(optional))
-    if (result) {
-      wanted.push_back(made[1 + index]);
-      if (index != 1)
-        b.counts.push_back({position, 0, made[4]});
-      ++position;
-    }
-  results = wanted;
+    if (result)
+      results.push_back(made[1 + index]);
+  addCount(b, op.getCount(), made[4], results);
   return success();
 }
 
-static FailureOr<Value> lowerNonMaxSuppression(onnx::NonMaxSuppressionOp op, LinalgBuilder &b) {
+static LogicalResult lowerNonMaxSuppression(onnx::NonMaxSuppressionOp op, LinalgBuilder &b,
+                                            LoweringTable::Results &results) {
   ArrayRef<int64_t> scores = shapeOf(op.getScores());
   // A threshold that is not given excludes nothing.
   auto threshold = [&](Value operand, float otherwise) {
@@ -77,16 +78,17 @@ static FailureOr<Value> lowerNonMaxSuppression(onnx::NonMaxSuppressionOp op, Lin
   Value most = op.getLimitOperand() ? flattened(b, op.getLimitOperand()) : b.weight({1}, {int32_t(limit)});
   for (Value value : {op.getBoxes(), op.getScores()})
     if (!elementTypeOf(value).isF32())
-      return op.emitOpError("expected boxes and scores of float32"), failure();
-  SmallVector<Value> results =
+      return op.emitOpError("expected boxes and scores of float32");
+  SmallVector<Value> made =
       b.kernel("library_nms",
            {flattened(b, op.getBoxes()), flattened(b, op.getScores()), most, threshold(op.getIouThreshold(), 0),
             threshold(op.getScoreThreshold(), -std::numeric_limits<float>::infinity())},
            {op.getSelected().getType(), countType(b)},
            {number(b, "batches", scores[0]), number(b, "classes", scores[1]), number(b, "boxes", scores[2]),
             number(b, "center_point_box", op.getCenterPointBox())});
-  b.counts.push_back({0, 0, results[1]});
-  return results[0];
+  results.push_back(made[0]);
+  addCount(b, op.getCount(), made[1], results);
+  return success();
 }
 
 void addCountedLowerings(LoweringTable &table) {

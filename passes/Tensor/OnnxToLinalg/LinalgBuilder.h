@@ -101,14 +101,6 @@ public:
   mlir::AffineMap dims(unsigned rank, llvm::ArrayRef<int64_t> positions);
   mlir::AffineMap identity(unsigned rank) { return getMultiDimIdentityMap(rank); }
 
-  /// How many elements of dimension `dim` of result `result` of the operation are valid: one i32, when the run decides it.
-  struct Count {
-    unsigned result;
-    int64_t dim;
-    mlir::Value count;
-  };
-  llvm::SmallVector<Count> counts;
-
 private:
   mlir::Value generic(mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> maps,
                       llvm::ArrayRef<mlir::utils::IteratorType> iterators, mlir::Value init, mlir::Type element,

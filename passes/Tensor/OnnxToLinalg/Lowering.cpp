@@ -42,8 +42,7 @@ static LogicalResult refuse(Operation *op) {
   return op->emitError("this form of the operator is not supported") << (limits.empty() ? "" : "; its limits: ") << limits;
 }
 
-FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder,
-                                          SmallVectorImpl<LinalgBuilder::Count> *counts) {
+FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder) {
   if (!isStatic(op->getOperandTypes()) || !isStatic(op->getResultTypes()))
     return op->emitError("expected static shapes but got a dynamic one"), failure();
   LinalgBuilder b(op->getLoc(), builder);
@@ -57,8 +56,6 @@ FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder,
     return refuse(op);
   if (failed(lowered))
     return failure();
-  if (counts)
-    llvm::append_range(*counts, b.counts);
   for (auto [result, value] : llvm::zip_equal(op->getResults(), results)) {
     (void)result;
     assert((!value || value.getType() == result.getType()) && "a lowering keeps the type");

@@ -12,9 +12,7 @@ namespace trn {
 
 /// Builds the operations that compute `op` at the builder's insertion point, with `op`'s location, and returns its
 /// results. `op` itself stays. Fails after an error at `op`.
-/// `counts`, if given, receives how much of each result is valid, where the run decides that.
-mlir::FailureOr<llvm::SmallVector<mlir::Value>>
-lowerOnnxOp(mlir::Operation *op, mlir::OpBuilder &builder, llvm::SmallVectorImpl<LinalgBuilder::Count> *counts = nullptr);
+mlir::FailureOr<llvm::SmallVector<mlir::Value>> lowerOnnxOp(mlir::Operation *op, mlir::OpBuilder &builder);
 /// True if an operation of the onnx dialect has a lowering (`onnx.weight` has none: it stays).
 bool hasLowering(mlir::Operation *op);
 
