@@ -15,6 +15,7 @@
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <cstring>
+#include <utility>
 
 using namespace mlir;
 using namespace trn;
@@ -125,11 +126,11 @@ private:
     if (failed(encoded))
       return failure();
     std::vector<uint32_t> buffers;
+    SmallVector<std::pair<size_t, int32_t>> counts; // numbers in the part: a buffer, and the one that counts it
     const uint64_t weightBase = options.weights ? weights->add(std::move(encoded->weights)) : 0;
     for (exe::Buffer &buffer : encoded->buffers) {
-      if (buffer.countBuffer >= 0)
-        return refuse(run) << "leaves '" << buffer.name << "', whose size data decides, beside a loop of the device; "
-                                           << "end the model before the loop and run the rest by itself";
+      if (int32_t count = std::exchange(buffer.countBuffer, -1); count >= 0)
+        counts.push_back({buffers.size(), count});
       if (buffer.kind == exe::BufferKind::Weight)
         buffer.weightOffset += weightBase;
       FailureOr<uint32_t> index = addBuffer(std::move(buffer), run);
@@ -137,6 +138,8 @@ private:
         return failure();
       buffers.push_back(*index);
     }
+    for (auto [buffer, count] : counts)
+      exe.buffers[buffers[buffer]].countBuffer = static_cast<int32_t>(buffers[static_cast<size_t>(count)]);
     const uint32_t debugBase = exe.debug.size() - 1; // entry 0, "no node", is shared
     exe.debug.insert(exe.debug.end(), encoded->debug.begin() + 1, encoded->debug.end());
     for (exe::Program &queue : encoded->programs)

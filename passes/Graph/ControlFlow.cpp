@@ -4,6 +4,7 @@
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Control.h"
 #include "passes/Graph/BranchCost.h"
+#include "passes/Graph/Counted.h"
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 #include "passes/Graph/Sequences.h"
@@ -25,6 +26,9 @@ static constexpr int64_t kMaxSteps = 4096, kMaxOperations = 1 << 20;
 
 /// More steps than these are not computed only to be dropped when a condition ends them before.
 static constexpr int64_t kSelectedSteps = 8;
+/// A round of a long loop does as many steps as divide their number, up to these, so that what a round costs besides its
+/// steps (two barriers, weights, carried values through memory) is shared; and no more operations than a part compiles fast.
+static constexpr int64_t kStepsOfRound = 16, kOperationsOfRound = 1024;
 /// What a register counts to.
 static constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
 
@@ -56,8 +60,9 @@ public:
     for (Region &body : branch->getRegions())
       if (!inferBody(body.front()))
         return Resolution::Refused;
+    SmallVector<Joined> joined = joinSizes(branch);
     if (isLeftToDevice(branch))
-      return writeBranch(branch);
+      return writeBranch(branch, joined);
     SmallVector<Value> taken = inlineBody(branch.getThenBranch(), {});
     SmallVector<Value> other = inlineBody(branch.getElseBranch(), {}), results;
     for (auto [a, b] : llvm::zip_equal(taken, other)) {
@@ -79,7 +84,7 @@ public:
                       " and a " + text(b.getType()) + "; bind the condition's input with --const-input");
       results.push_back(select(branch.getCondition(), a, b));
     }
-    return replace(results);
+    return replace(bindJoined(joined, results));
   }
 
   Resolution resolve(LoopOp loop, bool atRunTime) {
@@ -100,7 +105,7 @@ public:
     SmallVector<Value> carried(loop.getCarried());
     size_t scanned = loop->getNumResults() - carried.size();
     SmallVector<SmallVector<Value>> slices(scanned);
-    Value active = condition ? Value() : loop.getCondition();
+    Value active = condition ? Value() : loop.getCondition(), done; // steps, where the run decides them
     if (active && (!trips || *trips > kSelectedSteps))
       return repeat(loop, 0, carried, Value(), active, trips);
     for (int64_t step = 0; !trips || step < *trips; ++step) {
@@ -120,6 +125,10 @@ public:
       }
       for (size_t i = 0; i < scanned; ++i)
         slices[i].push_back(yielded[1 + carried.size() + i]);
+      if (active && scanned) {
+        Value one = write.cast(scalar(active), builder.getI64Type());
+        done = write.add(done ? done : write.integers({step}, {}, builder.getI64Type()), one);
+      }
       std::optional<int64_t> more = constantScalar(yielded[0]);
       if (more && !*more)
         break;
@@ -127,15 +136,18 @@ public:
         continue;
       if (!isStaticTensor(yielded[0]))
         return refuse("the size of the loop's condition is known at run time only");
-      if (scanned)
-        return refuse(kScannedSize);
       if (!active && (!trips || *trips - step > kSelectedSteps))
-        return repeat(loop, step + 1, carried, Value(), yielded[0], trips);
+        return repeat(loop, step + 1, carried, Value(), yielded[0], trips, slices);
       active = active ? write.op("And", {scalar(active), scalar(yielded[0])}) : yielded[0];
     }
-    for (size_t i = 0; i < scanned; ++i)
+    if (scanned && slices.front().empty() && !inferUndone(loop.getBody().front(), carried, 2, scanned))
+      return Resolution::Refused;
+    for (size_t i = 0; i < scanned; ++i) {
       if (failed(stack(slices[i], 0, carried)))
         return Resolution::Refused;
+      if (done)
+        carried.back() = bindCount(builder, op->getLoc(), {carried.back(), done, 0, /*zeros=*/false});
+    }
     return replace(carried);
   }
 
@@ -174,6 +186,17 @@ public:
       for (size_t i = 0; i < slices.size(); ++i)
         slices[i].push_back(yielded[states + i]);
     }
+    if (steps == 0 && !slices.empty()) {
+      SmallVector<Value> arguments = carried;
+      for (int64_t i = 0; i < scanned; ++i) {
+        SmallVector<int64_t> shape(typeOf(scan.getInputs()[states + i]).getShape());
+        shape.erase(shape.begin() + axes[i]);
+        arguments.push_back(write.constant(cast<ElementsAttr>(builder.getZeroAttr(
+            RankedTensorType::get(shape, typeOf(scan.getInputs()[states + i]).getElementType())))));
+      }
+      if (!inferUndone(scan.getBody().front(), arguments, 0, slices.size()))
+        return Resolution::Refused;
+    }
     for (auto [i, parts] : llvm::enumerate(slices)) {
       if (at(scan.getScanOutputDirections(), i))
         std::reverse(parts.begin(), parts.end());
@@ -211,40 +234,109 @@ public:
   }
 
 private:
+  /// A result of a branch whose bodies give it another size, or a counted one, along a dimension.
+  struct Joined {
+    unsigned result;
+    int64_t dim;
+  };
+
   /// Whether the device takes one way: the bodies give tensors of the same types, and cost more than to branch
   /// (BranchCost.h).
   static bool isLeftToDevice(IfOp branch) {
     Block &taken = branch.getThenBranch().front(), &other = branch.getElseBranch().front();
     for (auto [a, b] : llvm::zip_equal(taken.getTerminator()->getOperands(), other.getTerminator()->getOperands()))
-      if (!isStaticTensor(a) || a.getType() != b.getType())
+      if (!isStaticTensor(a) || a.getType() != b.getType() || countedOf(a) || countedOf(b))
         return false;
     return isBranchWorth(taken, other);
   }
 
   /// Leaves a branch to the device, as `onnx.branch`, with the results that are read.
-  Resolution writeBranch(IfOp branch) {
-    llvm::BitVector unread(branch->getNumResults());
+  Resolution writeBranch(IfOp branch, ArrayRef<Joined> joined) {
+    OperandRange yielded = branch.getThenBranch().front().getTerminator()->getOperands();
+    llvm::BitVector unread(yielded.size());
     SmallVector<Type> types;
-    for (OpResult result : branch->getResults()) {
-      if (result.use_empty())
-        unread.set(result.getResultNumber());
+    for (auto [i, value] : llvm::enumerate(yielded)) {
+      if (i < branch->getNumResults() && branch->getResult(i).use_empty())
+        unread.set(i);
       else
-        types.push_back(branch.getThenBranch().front().getTerminator()->getOperand(result.getResultNumber()).getType());
+        types.push_back(value.getType());
     }
     auto left = BranchOp::create(builder, op->getLoc(), types, scalar(branch.getCondition()));
     SmallVector<Value> results;
-    for (unsigned i = 0, next = 0; i < branch->getNumResults(); ++i)
+    for (unsigned i = 0, next = 0; i < unread.size(); ++i)
       results.push_back(unread.test(i) ? Value(branch->getResult(i)) : Value(left->getResult(next++)));
     for (auto [from, to] : llvm::zip_equal(branch->getRegions(), left->getRegions())) {
       to.takeBody(from);
       to.front().getTerminator()->eraseOperands(unread);
     }
-    return replace(results);
+    return replace(bindJoined(joined, results));
+  }
+
+  /// Makes both bodies give the larger size where they differ in one dimension, and how much of it is valid as one more
+  /// result for each of those that are returned.
+  SmallVector<Joined> joinSizes(IfOp branch) {
+    SmallVector<Joined> joined;
+    Operation *ends[] = {branch.getThenBranch().front().getTerminator(), branch.getElseBranch().front().getTerminator()};
+    for (unsigned i = 0; i < branch->getNumResults(); ++i) {
+      std::optional<int64_t> dim;
+      if (branch->getResult(i).use_empty() || !(dim = differingDim(ends[0]->getOperand(i), ends[1]->getOperand(i))))
+        continue;
+      int64_t size = 0;
+      for (Operation *end : ends)
+        size = std::max(size, typeOf(end->getOperand(i)).getDimSize(*dim));
+      for (Operation *end : ends) {
+        Value value = end->getOperand(i);
+        std::optional<Counted> counted = countedOf(value);
+        OpBuilder inner(end);
+        GraphWriter in(inner, op->getLoc());
+        const int64_t own = typeOf(value).getDimSize(*dim);
+        end->setOperand(i, padded(in, counted ? counted->whole : value, *dim, size));
+        end->insertOperands(end->getNumOperands(),
+                            counted ? counted->count : in.integers({own}, {}, builder.getI64Type()));
+      }
+      joined.push_back({i, *dim});
+    }
+    return joined;
+  }
+
+  /// The only dimension along which two tensors have other sizes or counts; none if there is none, or another difference.
+  static std::optional<int64_t> differingDim(Value a, Value b) {
+    if (!isStaticTensor(a) || !isStaticTensor(b) || typeOf(a).getRank() != typeOf(b).getRank() ||
+        typeOf(a).getElementType() != typeOf(b).getElementType())
+      return std::nullopt;
+    llvm::SmallDenseSet<int64_t> dims;
+    for (Value value : {a, b})
+      if (std::optional<Counted> counted = countedOf(value))
+        dims.insert(counted->dim);
+    for (int64_t dim = 0; dim < typeOf(a).getRank(); ++dim)
+      if (typeOf(a).getDimSize(dim) != typeOf(b).getDimSize(dim))
+        dims.insert(dim);
+    return dims.size() == 1 ? std::optional<int64_t>(*dims.begin()) : std::nullopt;
+  }
+
+  /// `value` with zeros behind along a dimension.
+  Value padded(GraphWriter &in, Value value, int64_t dim, int64_t size) {
+    SmallVector<int64_t> rest(typeOf(value).getShape());
+    rest[dim] = size - rest[dim];
+    if (rest[dim] == 0)
+      return value;
+    auto type = RankedTensorType::get(rest, typeOf(value).getElementType());
+    Value zeros = in.constant(cast<ElementsAttr>(builder.getZeroAttr(type)));
+    return typeOf(value).getDimSize(dim) == 0 ? zeros : in.concat({value, zeros}, dim);
+  }
+
+  /// The results of a branch, with the counts that follow them.
+  SmallVector<Value> bindJoined(ArrayRef<Joined> joined, ArrayRef<Value> results) {
+    SmallVector<Value> bound(results.drop_back(joined.size()));
+    for (auto [i, each] : llvm::enumerate(joined))
+      bound[each.result] = bindCount(builder, op->getLoc(),
+                                     {bound[each.result], results[bound.size() + i], each.dim, /*zeros=*/false});
+    return bound;
   }
 
   static constexpr const char *kScannedSize =
-      "the number of steps, and with it the size of a result, is known at run time only; bind what decides it with "
-      "--const-input, or export the model with a fixed number of steps";
+      "the number of steps, and with it the size of a result, is known at run time only, and nothing bounds it; bind what "
+      "decides it with --const-input, or take the smaller one of it and a constant in the model";
 
   /// The condition to begin with; none when it is known to hold.
   static Value runTimeCondition(LoopOp loop) {
@@ -268,12 +360,17 @@ private:
 
   /// Leaves the steps from `first` on to the device, as `onnx.repeat`: the body is inferred once, for values that have the
   /// same types in every step. Results that steps add to have their whole size from the beginning.
+  /// Where the run decides their size, they have the largest one, and a count. `done` are the slices of the steps before.
   Resolution repeat(LoopOp loop, int64_t first, ValueRange carried, Value count, Value condition,
-                    std::optional<int64_t> trips) {
-    for (Value value : carried)
+                    std::optional<int64_t> trips, ArrayRef<SmallVector<Value>> done = {}) {
+    for (Value value : carried) {
       if (!isStaticTensor(value))
         return refuse("the number of steps is known at run time only, and the loop carries a " +
                       text(value.getType()) + "; bind what decides it with --const-input");
+      if (countedOf(value))
+        return refuse("the number of steps is known at run time only, and the loop carries a tensor of which the run "
+                      "decides how much is valid; bind what decides it with --const-input");
+    }
     Block &body = loop.getBody().front();
     typeArguments(body, carried);
     if (!inferBody(body))
@@ -288,11 +385,14 @@ private:
         return refuse("the number of steps is known at run time only, and a carried value changes from " +
                       text(before.getType()) + " to " + text(after.getType()));
     const bool isExact = trips && !count && !condition && more && *more;
-    if (loop->getNumResults() > carried.size() && (!isExact || first > 0))
+    std::optional<int64_t> most = trips;
+    if (std::optional<SmallVector<int64_t>> largest = count ? largestOf(count) : std::nullopt)
+      most = std::max<int64_t>(0, std::min(most.value_or(largest->front()), largest->front()));
+    if (loop->getNumResults() > carried.size() && !most)
       return refuse(kScannedSize);
     if (!trips && !count && !condition && more && *more)
       return refuse("the loop has no end: neither a number of steps nor a condition");
-    return writeRepeat(loop, first, carried, count, condition, trips, more);
+    return writeRepeat(loop, first, carried, count, condition, trips, more, most.value_or(0), isExact, done);
   }
 
   /// A long scan as a loop of the device: a step gathers its slices, and its results are put in order behind the loop.
@@ -382,8 +482,10 @@ private:
     return taken;
   }
 
+  /// `most` steps give slices, all of them when `isExact`; `done` are those of the steps before `first`.
   Resolution writeRepeat(LoopOp loop, int64_t first, ValueRange carried, Value count, Value condition,
-                         std::optional<int64_t> trips, std::optional<int64_t> more) {
+                         std::optional<int64_t> trips, std::optional<int64_t> more, int64_t most, bool isExact,
+                         ArrayRef<SmallVector<Value>> done) {
     Block &body = loop.getBody().front();
     auto yield = cast<YieldOp>(body.getTerminator());
     OpBuilder inner(yield);
@@ -396,23 +498,31 @@ private:
     if (!condition && !more)
       condition = flag(true);
     Value number = body.getArgument(0);
-    ends.push_back(in.add(number, in.integers({1}, {}, builder.getI64Type())));
+    SmallVector<Value> slices(ArrayRef(yielded).drop_front(1 + carried.size()));
+    for (Value slice : slices)
+      if (!isStaticTensor(slice) || countedOf(slice))
+        return refuse("the size of a slice that a step gives is known at run time only");
+    const int64_t together = isExact && first == 0 ? stepsOfRound(body, *trips) : 1;
+    if (together > 1)
+      repeatBody(body, in, together, yielded, slices);
+    ends.push_back(in.add(number, in.integers({together}, {}, builder.getI64Type())));
     ends.append(yielded.begin() + 1, yielded.begin() + 1 + carried.size());
-    ArrayRef<Value> slices = ArrayRef(yielded).drop_front(1 + carried.size());
     Value due;
     if (!slices.empty()) {
-      SmallVector<int64_t> steps(*trips);
-      std::iota(steps.begin(), steps.end(), 0);
-      operands.push_back(write.integers(steps, {*trips}, builder.getI64Type()));
+      SmallVector<int64_t> steps(most / together);
+      std::iota(steps.begin(), steps.end(), -first);
+      operands.push_back(write.integers(steps, {most / together}, builder.getI64Type()));
       due = body.addArgument(operands.back().getType(), op->getLoc());
       ends.push_back(in.sub(due, in.integers({1}, {}, builder.getI64Type())));
     }
-    for (Value slice : slices) {
-      if (!isStaticTensor(slice))
-        return refuse(kScannedSize);
-      ends.push_back(placeSlice(body, in, slice, due, *trips, operands));
+    for (auto [i, slice] : llvm::enumerate(slices)) {
+      for (Value before : done.empty() ? ArrayRef<Value>() : ArrayRef<Value>(done[i]))
+        if (before.getType() != slice.getType())
+          return refuse("expected each step to give a scanned result of one shape but got " + text(before.getType()) +
+                        " and " + text(slice.getType()));
+      ends.push_back(placeSlice(body, in, slice, due, most / together, done.empty() ? ArrayRef<Value>() : done[i], operands));
     }
-    int64_t limit = std::min(trips.value_or(kMaxCount + first) - first, kMaxCount);
+    int64_t limit = std::min((trips.value_or(kMaxCount + first) - first) / together, kMaxCount);
     if (more && !*more)
       limit = std::min<int64_t>(limit, 1);
     yield->setOperands(ends);
@@ -425,12 +535,65 @@ private:
     SmallVector<Value> results(repeat.getResults().drop_front());
     if (due)
       results.erase(results.begin() + carried.size());
+    for (Value &result : MutableArrayRef(results).drop_front(carried.size()))
+      if (together > 1) {
+        SmallVector<int64_t> shape(typeOf(result).getShape().drop_front());
+        shape.front() = most;
+        result = write.reshape(result, shape);
+      }
+    for (size_t i = carried.size(); i < results.size() && !isExact; ++i)
+      results[i] = bindCount(builder, op->getLoc(), {results[i], repeat.getResult(0), 0, /*zeros=*/true});
     return replace(results);
+  }
+
+  static int64_t stepsOfRound(Block &body, int64_t trips) {
+    int64_t operations = 0;
+    bool hasControl = false;
+    body.walk([&](Operation *inner) {
+      ++operations;
+      hasControl |= llvm::isa<RepeatOp, BranchOp>(inner);
+    });
+    for (int64_t steps = kStepsOfRound; steps > 1 && !hasControl; --steps)
+      if (trips % steps == 0 && steps * operations <= kOperationsOfRound)
+        return steps;
+    return 1;
+  }
+
+  /// Does `steps` steps in a body: what the last one yields, and the slices of all of them, joined along a new dimension.
+  void repeatBody(Block &body, GraphWriter &in, int64_t steps, MutableArrayRef<Value> yielded, MutableArrayRef<Value> slices) {
+    SmallVector<Operation *> operations;
+    for (Operation &inner : body.without_terminator())
+      operations.push_back(&inner);
+    const SmallVector<Value> once(yielded);
+    const size_t carried = body.getNumArguments() - 1;
+    SmallVector<SmallVector<Value>> all;
+    for (Value slice : slices)
+      all.push_back({slice});
+    for (int64_t step = 1; step < steps; ++step) {
+      IRMapping mapping;
+      mapping.map(body.getArgument(0), in.add(body.getArgument(0), in.integers({step}, {}, builder.getI64Type())));
+      mapping.map(body.getArguments().drop_front(), ValueRange(yielded.slice(1, carried)));
+      for (Operation *inner : operations)
+        in.b.clone(*inner, mapping);
+      for (auto [to, from] : llvm::zip_equal(yielded, once))
+        to = mapping.lookupOrDefault(from);
+      for (auto [i, parts] : llvm::enumerate(all))
+        parts.push_back(yielded[1 + carried + i]);
+    }
+    for (auto [slice, parts] : llvm::zip_equal(slices, all)) {
+      SmallVector<int64_t> one = {1};
+      llvm::append_range(one, typeOf(slice).getShape());
+      SmallVector<Value> rows;
+      for (Value part : parts)
+        rows.push_back(in.reshape(part, one));
+      slice = in.concat(rows, 0);
+    }
   }
 
   /// A result of `steps` slices as a carried value of its full size: this step replaces the slice that is
   /// due in 0 steps, as `due` says for each; a step's number would have to reach every slice from one place on chip.
-  Value placeSlice(Block &body, GraphWriter &in, Value slice, Value due, int64_t steps,
+  /// `done` are the slices that are there when the loop begins.
+  Value placeSlice(Block &body, GraphWriter &in, Value slice, Value due, int64_t steps, ArrayRef<Value> done,
                    SmallVectorImpl<Value> &operands) {
     RankedTensorType type = typeOf(slice);
     SmallVector<int64_t> whole = {steps}, one = {1}, numbers(type.getRank() + 1, 1);
@@ -438,7 +601,16 @@ private:
     llvm::append_range(one, type.getShape());
     numbers.front() = steps;
     auto wholeType = RankedTensorType::get(whole, type.getElementType());
-    operands.push_back(write.constant(cast<ElementsAttr>(builder.getZeroAttr(wholeType))));
+    SmallVector<Value> start;
+    for (Value each : done)
+      start.push_back(write.reshape(each, one));
+    if (steps > int64_t(done.size())) {
+      SmallVector<int64_t> rest(whole);
+      rest.front() -= int64_t(done.size());
+      auto restType = RankedTensorType::get(rest, type.getElementType());
+      start.push_back(write.constant(cast<ElementsAttr>(builder.getZeroAttr(restType))));
+    }
+    operands.push_back(write.concat(start, 0));
     Value before = body.addArgument(wholeType, op->getLoc());
     Value here = in.op("Equal", {in.reshape(due, numbers), in.integers({0}, {}, builder.getI64Type())});
     return in.where(here, in.reshape(slice, one), before);
@@ -506,13 +678,41 @@ private:
     return folded(before, write.reshape(write.slice(x, axis, position, position + 1), shape)).front();
   }
 
-  /// Appends the parts, joined along a new axis, to `results`.
+  /// Infers a body of which no step is done, for the types of its last `scanned` results. `arguments` are those from number
+  /// `first` on.
+  bool inferUndone(Block &body, ArrayRef<Value> arguments, unsigned first, size_t scanned) {
+    if (first > 0) {
+      body.getArgument(0).setType(RankedTensorType::get({}, builder.getI64Type()));
+      body.getArgument(1).setType(RankedTensorType::get({}, builder.getI1Type()));
+    }
+    for (auto [argument, value] : llvm::zip_equal(body.getArguments().drop_front(first), arguments))
+      argument.setType(value.getType());
+    if (!inferBody(body))
+      return false;
+    OperandRange yielded = body.getTerminator()->getOperands();
+    for (Value value : yielded.take_back(scanned)) {
+      if (!isStaticTensor(value) && !op->getResult(op->getNumResults() - scanned + undone.size()).use_empty())
+        return refuse("the loop does no step, and the shape of a scanned result is not known"), false;
+      undone.push_back(dyn_cast<RankedTensorType>(value.getType()));
+    }
+    return true;
+  }
+
+  /// Appends the parts, joined along a new axis, to `results`; of a loop without steps a tensor without elements.
   LogicalResult stack(ArrayRef<Value> parts, int64_t axis, SmallVectorImpl<Value> &results) {
-    unsigned number = results.size();
+    if (parts.empty() && op->getResult(results.size()).use_empty()) {
+      results.push_back(op->getResult(results.size()));
+      return success();
+    }
     if (parts.empty()) {
-      if (!op->getResult(number).use_empty())
-        return refuse("the loop does no step: the shape of a scanned result is not known"), failure();
-      results.push_back(op->getResult(number)); // Nothing reads it.
+      const size_t scanned = results.size() - (op->getNumResults() - undone.size());
+      SmallVector<int64_t> shape(undone[scanned].getShape());
+      axis += axis < 0 ? int64_t(shape.size()) + 1 : 0;
+      if (axis < 0 || axis > int64_t(shape.size()))
+        return refuse("expected an axis of a tensor of rank " + std::to_string(shape.size() + 1) + " for a scanned result"),
+               failure();
+      shape.insert(shape.begin() + axis, 0);
+      results.push_back(write.constant(makeConstant(RankedTensorType::get(shape, undone[scanned].getElementType()), {})));
       return success();
     }
     for (Value part : parts)
@@ -539,6 +739,7 @@ private:
   OpBuilder builder;
   GraphWriter write;
   int64_t written = 0;
+  SmallVector<RankedTensorType> undone; ///< the slices of a loop that does no step
 };
 
 } // namespace

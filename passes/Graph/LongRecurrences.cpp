@@ -1,8 +1,8 @@
 //===- LongRecurrences.cpp - LSTM, GRU and RNN over long sequences --------===//
 //
 // Owns the form of recurrent layers that are too long to unroll: a Scan over the sequence for each direction, whose body
-// is the layer itself with one step. Refuses lengths per sample and parameters of activation functions in two
-// directions, which a step does not show.
+// is the layer itself with one step. Refuses parameters of activation functions in two directions, which a step does not
+// show.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/ONNX/Ops/Control.h"
@@ -32,9 +32,7 @@ public:
     directions = typeOf(op.getW()).getDimSize(0);
   }
 
-  bool fits() {
-    return !op.getSequenceLens() && (directions == 1 || (!op.getActivationAlpha() && !op.getActivationBeta()));
-  }
+  bool fits() { return directions == 1 || (!op.getActivationAlpha() && !op.getActivationBeta()); }
 
   void run() {
     SmallVector<Value> rows, states, cells;
@@ -92,8 +90,16 @@ private:
       types.push_back(RankedTensorType::get({x[batchFirst], batch, hidden}, element));
     const unsigned states = inputs.size();
     inputs.push_back(op.getX());
-    auto scan = ScanOp::create(builder, op.getLoc(), types, inputs, /*num_scan_inputs=*/1,
-                               builder.getDenseI64ArrayAttr({batchFirst}), builder.getDenseI64ArrayAttr({backward}),
+    SmallVector<int64_t> axes = {batchFirst}, backwards = {backward};
+    if (op.getSequenceLens()) {
+      inputs.push_back(write.op("Range", {write.scalar(0, builder.getF32Type()),
+                                          write.scalar(double(x[batchFirst]), builder.getF32Type()),
+                                          write.scalar(1, builder.getF32Type())}));
+      axes.push_back(0);
+      backwards.push_back(backward);
+    }
+    auto scan = ScanOp::create(builder, op.getLoc(), types, inputs, /*num_scan_inputs=*/axes.size(),
+                               builder.getDenseI64ArrayAttr(axes), builder.getDenseI64ArrayAttr(backwards),
                                DenseI64ArrayAttr(),
                                hasRows() ? builder.getDenseI64ArrayAttr({backward}) : DenseI64ArrayAttr());
     Block &body = scan.getBody().emplaceBlock();
@@ -106,8 +112,17 @@ private:
     SmallVector<Value> yielded = {step->getResult(1)};
     if (kHasCell)
       yielded.push_back(step->getResult(2));
+    Value row = step->getResult(1);
+    if (op.getSequenceLens()) {
+      // A sequence that is not there yet, or no more, keeps its states and gives rows of 0.
+      Value number = body.addArgument(RankedTensorType::get({}, builder.getF32Type()), op.getLoc());
+      Value isThere = in.op("Less", {number, in.reshape(in.cast(op.getSequenceLens(), builder.getF32Type()), {1, batch, 1})});
+      row = in.where(isThere, row, in.scalar(0, element));
+      for (auto [i, state] : llvm::enumerate(yielded))
+        state = in.where(isThere, state, body.getArgument(i));
+    }
     if (hasRows())
-      yielded.push_back(in.reshape(step->getResult(1), {batch, hidden}));
+      yielded.push_back(in.reshape(row, {batch, hidden}));
     YieldOp::create(inner, op.getLoc(), yielded);
     return scan;
   }

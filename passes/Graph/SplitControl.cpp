@@ -26,10 +26,13 @@ using namespace trn;
 
 namespace {
 
-/// A value that a part leaves in the buffer of a name.
+/// A value that a part leaves in the buffer of a name; of an output of which the run decides how much is valid, the output
+/// that counts dimension `countDim`.
 struct Ending {
   std::string name;
   Value value;
+  std::string count = "";
+  int64_t countDim = 0;
 };
 
 class Splitter {
@@ -49,6 +52,11 @@ public:
       outputs.push_back(name(main.getResultAttrOfType<StringAttr>(i, "onnx.name"), "output"));
       results.push_back({outputs.back(), value});
     }
+    for (auto [i, ending] : llvm::enumerate(results))
+      if (auto count = main.getResultAttrOfType<IntegerAttr>(i, "onnx.count")) {
+        ending.count = outputs[count.getInt()];
+        ending.countDim = main.getResultAttrOfType<IntegerAttr>(i, "onnx.count_dim").getInt();
+      }
     auto texts = [&](ArrayRef<std::string> list) {
       return builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(list));
     };
@@ -257,6 +265,11 @@ private:
       constants(ending.value);
       results.push_back(mapping.lookup(ending.value));
       function.setResultAttr(i, "onnx.name", builder.getStringAttr(ending.name));
+      if (ending.count.empty())
+        continue;
+      auto count = llvm::find_if(outputs, [&, &ending = ending](const Ending &other) { return other.name == ending.count; });
+      function.setResultAttr(i, "onnx.count", builder.getI64IntegerAttr(count - outputs.begin()));
+      function.setResultAttr(i, "onnx.count_dim", builder.getI64IntegerAttr(ending.countDim));
     }
     func::ReturnOp::create(inner, loc, results);
     ir::RunOp::create(order, loc, symbol);

@@ -385,6 +385,48 @@ chain("counted_boxes", [("NonMaxSuppression", ["x0", "x1", "most", "iou", "least
       [SPOTS, RATED], [SPOTS[0, BEST[:5]], RATED[0, 0, BEST]], most=np.array([30]), iou=np.float32([0.9]), least=np.float32([0.5]),
       two=np.array([2]), zero=np.array([0]), five=np.array([5]), one=np.array([1]))
 
+# Results to which the run decides how many steps add.
+STEEP = float32(3, -2, 1, 8)
+for trips in (0, 1, 7, 10):
+    rows = STEEP * np.float32(0.5) ** np.arange(1, trips + 1, dtype=np.float32)[:, None]
+    chain(f"loop_of_at_most_10_collects_{trips}", [("Min", ["x0", "ten"], ["n"], {}), ("Loop", ["n", "", "x1"], ["y0", "y1"], {"body": COLLECTING})],
+          [np.array(trips), STEEP], [rows[-1] if trips else STEEP, rows + np.float32(1)], ten=np.array(10))
+ENDING = body([STEP, FLAG, ("v", np.float32, [4])], [("again", bool, []), ("w", np.float32, [4]), ("row", np.float32, [4])],
+              ("Mul", ["v", "keep"], ["w"], {}), ("Add", ["w", "one"], ["row"], {}), ("ReduceMax", ["w"], ["top"], {"keepdims": 0}),
+              ("Greater", ["top", "limit"], ["again"], {}), keep=np.float32(0.5), one=np.float32(1), limit=np.float32(0.3))
+for most in (3, 40):
+    done = min(most, 5)  # 8 / 2^5 is the first that is not above the limit
+    rows = STEEP * np.float32(0.5) ** np.arange(1, done + 1, dtype=np.float32)[:, None]
+    for go in (True, False):
+        chain(f"loop_of_at_most_{most}_steps_ends_{'early' if go else 'before'}", [("Loop", ["most", "x0", "x1"], ["y0", "y1"], {"body": ENDING})],
+              [np.array(go), STEEP], [rows[-1] if go else STEEP, rows + np.float32(1) if go else rows[:0]], most=np.array(most))
+chain("loop_collected_and_summed", [("Loop", ["most", "", "x0"], ["w", "rows"], {"body": ENDING}), ("ReduceSum", ["rows", "axis"], ["y0"], {"keepdims": 0}),
+                                    ("Shape", ["rows"], ["y1"], {})], [STEEP],
+      [(STEEP * np.float32(0.5) ** np.arange(1, 6, dtype=np.float32)[:, None] + np.float32(1)).sum(0), np.array([5, 4])], most=np.array(40), axis=np.array([0]))
+chain("loop_of_no_step_collects_nothing", [("Loop", ["none", "", "x0"], ["y0", "y1"], {"body": COLLECTING})], [STEEP], [STEEP, np.zeros((0, 4), np.float32)],
+      none=np.array(0))
+case("scan_of_nothing", "Scan", [np.ones((2, 3), np.float32), np.zeros((0, 2, 3), np.float32)], [np.ones((2, 3), np.float32), np.zeros((2, 0, 3), np.float32)],
+     body=DECAY, num_scan_inputs=1, scan_output_axes=[1])
+
+# Branches of other sizes.
+FRONT = body([], [("f", np.float32, None)], ("Slice", ["x1", "zero", "two", "zero"], ["f"], {}), zero=np.array([0]), two=np.array([2]))
+ROWS_OF = body([], [("p", np.float32, None)], ("Compress", ["x1", "which"], ["p"], {"axis": 0}), which=np.array([True, False, True, True]))
+COLUMNS = (RNG.random((4, 3)) - 0.5).astype(np.float32)
+for flag in (True, False):
+    chain(f"branches_of_other_sizes_{flag}".lower(), [("If", ["x0"], ["r"], {"then_branch": FRONT, "else_branch": ROWS_OF}), ("Relu", ["r"], ["y0"], {}),
+                                                      ("ReduceSum", ["r"], ["y1"], {"keepdims": 0})], [np.array(flag), COLUMNS],
+          [np.maximum(COLUMNS[:2] if flag else COLUMNS[[0, 2, 3]], 0), (COLUMNS[:2] if flag else COLUMNS[[0, 2, 3]]).sum()])
+
+# Long sequences of other lengths, forward and back.
+LENGTHS = np.array([150, 90], np.int32)
+W, R, B = weights_of(2, 4, 4, 3)
+y, h, c = np.zeros((150, 2, 2, 4)), np.zeros((2, 2, 4)), np.zeros((2, 2, 4))
+for sample, length in enumerate(LENGTHS):
+    for direction, order in enumerate((slice(None), slice(None, None, -1))):
+        steps, state, cell = lstm(SERIES[:length, sample:sample + 1][order], W[direction], R[direction], B[direction])
+        y[:length, direction, sample], h[direction, sample], c[direction, sample] = steps[order][:, 0], state[0], cell[0]
+case("lstm_of_150_steps_of_other_lengths", "LSTM", [SERIES, W, R, B, LENGTHS], [v.astype(np.float32) for v in (y, h, c)], hidden_size=4, direction="bidirectional")
+
 
 def model_of(operator, inputs, expected, opset, attributes):
     """The model of one node, or of several, whose constants `attributes` are then."""

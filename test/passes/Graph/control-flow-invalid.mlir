@@ -1,11 +1,11 @@
 // RUN: trn-opt %s --onnx-infer-fold --split-input-file --verify-diagnostics
 
-func.func @branches_of_two_shapes(%x: tensor<4xf32>, %y: tensor<5xf32>, %c: tensor<i1>) -> tensor<*xf32> {
-  // expected-error@+1 {{the condition is known at run time only, and the branches give a tensor<4xf32> and a tensor<5xf32>}}
+func.func @branches_of_two_shapes(%x: tensor<4x2xf32>, %y: tensor<5x3xf32>, %c: tensor<i1>) -> tensor<*xf32> {
+  // expected-error@+1 {{the condition is known at run time only, and the branches give a tensor<4x2xf32> and a tensor<5x3xf32>}}
   %z = onnx.If(%c) {
-    onnx.yield %x : tensor<4xf32>
+    onnx.yield %x : tensor<4x2xf32>
   }, {
-    onnx.yield %y : tensor<5xf32>
+    onnx.yield %y : tensor<5x3xf32>
   } : (tensor<i1>) -> tensor<*xf32>
   return %z : tensor<*xf32>
 }
@@ -24,7 +24,7 @@ func.func @endless(%x: tensor<f32>) -> tensor<*xf32> {
 // -----
 
 func.func @slices_at_run_time(%x: tensor<f32>, %m: tensor<i64>) -> tensor<*xf32> {
-  // expected-error@+1 {{the number of steps, and with it the size of a result, is known at run time only}}
+  // expected-error@+1 {{the number of steps, and with it the size of a result, is known at run time only, and nothing bounds it}}
   %y, %all = onnx.Loop(%m, %x) {
   ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
     onnx.yield %c, %v, %v : tensor<*xi1>, tensor<*xf32>, tensor<*xf32>
