@@ -11,6 +11,7 @@
 #include "compiler/tools/trnc/Compare.h"
 #include "compiler/tools/trnc/StageValues.h"
 #include "compiler/tools/trnc/Tensors.h"
+#include "dialects/Trn/Program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -197,20 +198,32 @@ std::map<Stage, std::string> replacements(CommandLine &line) {
 
 /// Every input and output of the model needs a value. The text of a problem, or "".
 std::string checkReferences(mlir::ModuleOp module, const References &references) {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  if (!main)
-    return "the module has no function @main: bisect takes ONNX models without loops that the device runs";
-  auto check = [&](llvm::StringRef kind, mlir::StringAttr name) -> std::string {
-    if (name && references.byValue.count(name.str()))
-      return "";
-    return ("the reference has no value of " + kind + " '" + (name ? name.getValue() : "") + "'").str();
-  };
-  std::string problem;
-  for (unsigned i = 0; i < main.getNumArguments() && problem.empty(); ++i)
-    problem = check("input", main.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name"));
-  for (unsigned i = 0; i < main.getNumResults() && problem.empty(); ++i)
-    problem = check("output", main.getResultAttrOfType<mlir::StringAttr>(i, "onnx.name"));
-  return problem;
+  std::vector<std::string> inputs, outputs;
+  if (ir::ProgramOp program = ir::findProgram(module)) {
+    for (mlir::Attribute name : program.getInputs())
+      inputs.push_back(llvm::cast<mlir::StringAttr>(name).str());
+    for (mlir::Attribute name : program.getOutputs())
+      outputs.push_back(llvm::cast<mlir::StringAttr>(name).str());
+  } else {
+    auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+    auto nameOf = [](mlir::StringAttr name) { return name ? name.str() : ""; };
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      inputs.push_back(nameOf(main.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name")));
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      outputs.push_back(nameOf(main.getResultAttrOfType<mlir::StringAttr>(i, "onnx.name")));
+  }
+  llvm::StringSet<> counts; // outputs of ours
+  for (mlir::ModuleOp part : ir::partsOf(module)) {
+    auto main = part.lookupSymbol<mlir::func::FuncOp>("main");
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      if (auto count = main.getResultAttrOfType<mlir::IntegerAttr>(i, "onnx.count"))
+        counts.insert(main.getResultAttrOfType<mlir::StringAttr>(count.getInt(), "onnx.name").getValue());
+  }
+  for (const auto &[kind, names] : {std::pair("input", &inputs), std::pair("output", &outputs)})
+    for (const std::string &name : *names)
+      if (!references.byValue.count(name) && !counts.contains(name))
+        return std::string("the reference has no value of ") + kind + " '" + name + "'";
+  return "";
 }
 
 } // namespace

@@ -1,7 +1,9 @@
 //===- Layers.cpp - the error of every layer ------------------------------===//
 #include "compiler/tools/trnc/Layers.h"
 #include "compiler/tools/trnc/Compare.h"
+#include "dialects/Trn/Program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -48,10 +50,11 @@ static LayerError errorOf(const NodeValue &value, const ExpectedLayer &expected)
   LayerError result;
   result.node = value.node;
   llvm::raw_string_ostream(result.storedAs) << value.values.elementType();
-  std::vector<double> got = asDoubles(value.values), want = expected.values;
+  const Tensor valid = validPart(value.values, expected.shape);
+  std::vector<double> got = asDoubles(valid), want = expected.values;
   result.error = relativeError(got, want);
   result.rms = rootMeanSquare(got, want);
-  if (isSameButUnits(value.values.shape(), expected.shape))
+  if (isSameButUnits(valid.shape(), expected.shape))
     return result;
   llvm::sort(got);
   llvm::sort(want);
@@ -65,22 +68,37 @@ static LayerError errorOf(const NodeValue &value, const ExpectedLayer &expected)
 
 LayerFlow layerFlow(ModuleOp module, const ExpectedLayers &expected) {
   LayerFlow flow;
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  llvm::StringSet<> absorbed = absorbedNodes(main);
-  llvm::DenseMap<Operation *, unsigned> stepOf;
+  llvm::DenseMap<Value, unsigned> stepOf;
+  llvm::StringMap<unsigned> leftBy;  // the step whose value a part leaves in the buffer of a name
   llvm::StringMap<unsigned> valueOf; // the last of the node's size
-  for (Operation &op : main.getBody().front()) {
-    LayerFlow::Step step{originOf(op.getLoc()).node, false, {}};
-    for (Value operand : op.getOperands())
-      if (auto found = stepOf.find(operand.getDefiningOp()); found != stepOf.end())
-        step.operands.push_back(found->second);
-    auto want = expected.find(step.node);
-    auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : RankedTensorType();
-    if (want != expected.end() && !absorbed.contains(step.node) && type &&
-        type.getNumElements() == static_cast<int64_t>(want->second.values.size()))
-      valueOf[step.node] = flow.steps.size();
-    stepOf[&op] = flow.steps.size();
-    flow.steps.push_back(std::move(step));
+  const llvm::StringSet<> spread = nodesOfSeveralParts(module);
+  for (ModuleOp part : ir::partsOf(module)) {
+    auto main = part.lookupSymbol<func::FuncOp>("main");
+    llvm::StringSet<> absorbed = absorbedNodes(main);
+    for (BlockArgument argument : main.getArguments())
+      if (auto name = main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name"))
+        if (auto found = leftBy.find(name.getValue()); found != leftBy.end())
+          stepOf[argument] = found->second;
+    for (Operation &op : main.getBody().front()) {
+      LayerFlow::Step step{originOf(op.getLoc()).node, false, {}};
+      for (Value operand : op.getOperands())
+        if (auto found = stepOf.find(operand); found != stepOf.end())
+          step.operands.push_back(found->second);
+      auto want = expected.find(step.node);
+      auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType()) : RankedTensorType();
+      if (want != expected.end() && !absorbed.contains(step.node) && !spread.contains(step.node) && type &&
+          !llvm::isa<tensor::EmptyOp>(op) &&
+          (type.getNumElements() == static_cast<int64_t>(want->second.values.size()) ||
+           isFrontOf(want->second.shape, type.getShape())))
+        valueOf[step.node] = flow.steps.size();
+      for (Value result : op.getResults())
+        stepOf[result] = flow.steps.size();
+      flow.steps.push_back(std::move(step));
+    }
+    Operation *terminator = main.getBody().front().getTerminator();
+    for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
+      if (auto name = main.getResultAttrOfType<StringAttr>(i, "onnx.name"); name && stepOf.count(value))
+        leftBy[name.getValue()] = stepOf[value];
   }
   for (const auto &entry : valueOf)
     flow.steps[entry.second].isValueOfNode = true;
@@ -92,7 +110,8 @@ LayerReport compareLayers(const StageValues &values, const LayerFlow &flow, cons
   for (const NodeValue &value : values.nodes) {
     auto want = expected.find(value.node.node);
     bool isWhole = want != expected.end() &&
-                   value.values.elements() == static_cast<int64_t>(want->second.values.size()) &&
+                   validPart(value.values, want->second.shape).elements() ==
+                       static_cast<int64_t>(want->second.values.size()) &&
                    (!value.op || value.op->getNumResults() == 1);
     if (isWhole)
       valueOf[value.node.node] = &value;

@@ -173,21 +173,21 @@ Outcome Reducer::runAndCompare(const CutModel &cut, const std::shared_ptr<const 
 // What crosses a cut
 //===----------------------------------------------------------------------===//
 
-/// The types at stage `graph` of the inputs and outputs of @main, by name. Programs of several parts have no @main.
+/// The types at stage `graph` of inputs and outputs, by name: of @main, or of the parts of a program.
 static void addPortTypes(mlir::ModuleOp module, std::map<std::string, CutType> &types) {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  if (!main)
-    return;
   auto add = [&](mlir::StringAttr name, mlir::Type type) {
     auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
     std::optional<isa::DType> dtype = tensor ? ir::dtypeOf(tensor.getElementType()) : std::nullopt;
     if (name && dtype && tensor.hasStaticShape())
       types[name.str()] = {static_cast<int32_t>(rt::hostType(*dtype)), tensor.getShape().vec()};
   };
-  for (unsigned i = 0; i < main.getNumArguments(); ++i)
-    add(main.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name"), main.getArgumentTypes()[i]);
-  for (unsigned i = 0; i < main.getNumResults(); ++i)
-    add(main.getResultAttrOfType<mlir::StringAttr>(i, "onnx.name"), main.getResultTypes()[i]);
+  for (mlir::ModuleOp part : ir::partsOf(module)) {
+    auto main = part.lookupSymbol<mlir::func::FuncOp>("main");
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      add(main.getArgAttrOfType<mlir::StringAttr>(i, "onnx.name"), main.getArgumentTypes()[i]);
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      add(main.getResultAttrOfType<mlir::StringAttr>(i, "onnx.name"), main.getResultTypes()[i]);
+  }
 }
 
 /// Nodes that the front refuses, and what depends on them, are left out until the rest reaches stage `graph`.
@@ -228,11 +228,6 @@ bool Reducer::findValues(int &exitCode) {
     exitCode = exitCodeOf(compiler.failure());
     return false;
   }
-  if (ir::findProgram(compiler.module())) {
-    printError("the model has loops that the device runs: its nodes have no value of their own to compare with");
-    exitCode = kUnsupported;
-    return false;
-  }
   std::vector<std::string> problems =
       collectReferences({options.inputs, options.data, options.seed, options.reference}, compiler.module(), references);
   for (const std::string &text : problems)
@@ -250,8 +245,10 @@ bool Reducer::findValues(int &exitCode) {
     return false;
   }
   evaluated = std::move(*values);
-  for (const rt::HostTensor &tensor : evaluated)
+  for (const rt::HostTensor &tensor : evaluated) {
     references.byValue[tensor.name] = &tensor;
+    types[tensor.name].shape = tensor.shape; // of what the run decides, what is valid
+  }
   return true;
 }
 

@@ -3,9 +3,11 @@
 #include "compiler/Reference/Evaluator.h"
 #include "compiler/Weights/Constant.h"
 #include "compiler/tools/trnc/Compare.h"
+#include "dialects/Trn/Program.h"
 #include "dialects/Trn/TrnOps.h"
 #include "runtime/src/HostTypes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -38,10 +40,10 @@ std::string readReferences(const std::string &path, References &references) {
   return "";
 }
 
-/// The inputs of @main at stage `graph`.
+/// The inputs of a model at stage `graph`; of a program they belong to its first part.
 static std::vector<InputPort> inputPorts(ModuleOp module) {
   std::vector<InputPort> ports;
-  auto main = module.lookupSymbol<func::FuncOp>("main");
+  auto main = ir::partsOf(module).front().lookupSymbol<func::FuncOp>("main");
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     auto type = cast<RankedTensorType>(main.getArgumentTypes()[i]);
     std::optional<isa::DType> dtype = ir::dtypeOf(type.getElementType());
@@ -111,11 +113,14 @@ static FailureOr<Tensor> inputOf(StringRef name, Type type, const References &re
   return result;
 }
 
-/// One input or output of a module.
+/// One input or output of a module; of an output of which the run decides how much is valid, the output that counts
+/// dimension `countDim`.
 struct Port {
   std::string name;
   Type type;
   NodeOrigin node;
+  std::string count;
+  int64_t countDim = 0;
 };
 
 /// Arguments and results of @main, or the globals that have taken their place from `grouped` on.
@@ -123,23 +128,38 @@ static void portsOf(func::FuncOp main, std::vector<Port> &inputs, std::vector<Po
   auto nameOf = [](StringAttr name) { return name ? name.str() : ""; };
   for (BlockArgument argument : main.getArguments())
     inputs.push_back({nameOf(main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name")),
-                      argument.getType(), originOf(argument.getLoc())});
+                      argument.getType(), originOf(argument.getLoc()), "", 0});
   Operation *terminator = main.getBody().front().getTerminator();
-  for (unsigned i = 0; i < main.getNumResults(); ++i)
-    outputs.push_back({nameOf(main.getResultAttrOfType<StringAttr>(i, "onnx.name")), main.getResultTypes()[i],
-                       originOf(terminator->getOperand(i).getLoc())});
+  auto nameOfResult = [&](unsigned i) { return nameOf(main.getResultAttrOfType<StringAttr>(i, "onnx.name")); };
+  for (unsigned i = 0; i < main.getNumResults(); ++i) {
+    Port port{nameOfResult(i), main.getResultTypes()[i], originOf(terminator->getOperand(i).getLoc()), "", 0};
+    if (auto count = main.getResultAttrOfType<IntegerAttr>(i, "onnx.count")) {
+      port.count = nameOfResult(count.getInt());
+      port.countDim = main.getResultAttrOfType<IntegerAttr>(i, "onnx.count_dim").getInt();
+    }
+    outputs.push_back(std::move(port));
+  }
   if (!inputs.empty() || !outputs.empty())
     return;
-  for (ir::GlobalOp global : main->getParentOfType<ModuleOp>().getOps<ir::GlobalOp>())
-    if (global.getKind() != ir::GlobalKind::Weight)
-      (global.getKind() == ir::GlobalKind::Input ? inputs : outputs)
-          .push_back({global.getIoName().value_or("").str(), global.getMemRefType(), originOf(global.getLoc())});
+  auto module = main->getParentOfType<ModuleOp>();
+  for (ir::GlobalOp global : module.getOps<ir::GlobalOp>()) {
+    if (global.getKind() == ir::GlobalKind::Weight)
+      continue;
+    Port port{global.getIoName().value_or("").str(), global.getMemRefType(), originOf(global.getLoc()), "", 0};
+    if (global.getCount()) {
+      port.count = module.lookupSymbol<ir::GlobalOp>(*global.getCount()).getIoName().value_or("").str();
+      port.countDim = *global.getCountDim();
+    }
+    (global.getKind() == ir::GlobalKind::Input ? inputs : outputs).push_back(std::move(port));
+  }
 }
 
 /// Collects the results of operations: at `graph` and `tensor` those of @main; behind them, of calls, and at `grouped`
 /// also those inside of groups.
 static void observeTensors(Stage stage, func::FuncOp main, EvaluateOptions &options, StageValues &values) {
   options.observer = [&values, stage, main = main.getOperation()](Operation *op, ArrayRef<Tensor> results) {
+    if (llvm::isa<tensor::EmptyOp>(op)) // a place for values
+      return;
     Operation *parent = op->getParentOp();
     bool isInside = parent != main;
     bool isWanted = stage <= Stage::Tensor ? !isInside
@@ -158,33 +178,154 @@ static void observeBuffers(EvaluateOptions &options, StageValues &values) {
   };
 }
 
-/// The values of `inputs`.
-static FailureOr<SmallVector<Tensor>> argumentsOf(ArrayRef<Port> inputs, const References &references, ModuleOp module) {
-  SmallVector<Tensor> arguments;
-  for (const Port &input : inputs) {
-    FailureOr<Tensor> argument = inputOf(input.name, input.type, references, module);
-    if (failed(argument))
-      return failure();
-    arguments.push_back(std::move(*argument));
-  }
-  return arguments;
+/// The same numbers in another element type: integers may be narrower in one part than in another.
+static Tensor inType(const Tensor &tensor, Type element) {
+  if (tensor.elementType() == element || isFloat(tensor.storage()) || isFloat(*storageOf(element)))
+    return tensor;
+  Tensor result = Tensor::allocate(element, tensor.shape());
+  const Tensor dense = tensor.dense();
+  for (int64_t i = 0; i < dense.elements(); ++i)
+    writeInteger(element, dense.intAt(i), result.bytes() + i * byteSize(result.storage()));
+  return result;
 }
+
+namespace {
+
+/// A model at some stage: one module, or the parts of a program in the order that data decides, which meet in buffers with
+/// names.
+class ModelEvaluator {
+public:
+  ModelEvaluator(Stage stage, ModuleOp module, const References &references, const isa::DeviceInfo &device, bool withNodes)
+      : stage(stage), module(module), references(references), device(device), withNodes(withNodes) {}
+
+  LogicalResult run() {
+    ir::ProgramOp program = ir::findProgram(module);
+    return program ? runBlock(program.getBody().front()) : runPart(module);
+  }
+
+  /// What each output holds, in the order in which they are left, without the counts, and only what is valid.
+  std::vector<std::pair<Port, Tensor>> outputs() {
+    llvm::StringSet<> wanted, counts;
+    if (ir::ProgramOp program = ir::findProgram(module))
+      for (Attribute name : program.getOutputs())
+        wanted.insert(cast<StringAttr>(name).getValue());
+    for (const Port &port : ports)
+      counts.insert(port.count);
+    std::vector<std::pair<Port, Tensor>> result;
+    for (const Port &port : ports) {
+      if ((!wanted.empty() && !wanted.contains(port.name)) || (!port.name.empty() && counts.contains(port.name)))
+        continue;
+      Tensor value = buffers[port.name];
+      if (!port.count.empty()) {
+        SmallVector<int64_t> sizes(value.shape()), offsets(sizes.size(), 0), strides(sizes.size(), 1);
+        sizes[port.countDim] = std::clamp<int64_t>(buffers[port.count].dense().intAt(0), 0, sizes[port.countDim]);
+        value = value.slice(offsets, sizes, strides);
+      }
+      result.emplace_back(port, std::move(value));
+    }
+    return result;
+  }
+
+  /// The values of nodes; of one in a loop those of the last round.
+  std::vector<NodeValue> takeNodes() {
+    std::vector<NodeValue> all;
+    for (ModuleOp part : ir::partsOf(module)) {
+      std::vector<NodeValue> &nodes = nodesOf[part].nodes;
+      llvm::sort(nodes, [](const NodeValue &a, const NodeValue &b) { return a.order < b.order; });
+      for (NodeValue &node : nodes) {
+        node.order = all.size();
+        all.push_back(std::move(node));
+      }
+    }
+    return all;
+  }
+
+private:
+  LogicalResult runBlock(Block &block) {
+    for (Operation &op : block) {
+      LogicalResult done = failure();
+      if (auto run = dyn_cast<ir::RunOp>(op))
+        done = runPart(module.lookupSymbol<ModuleOp>(run.getPartAttr()));
+      else if (auto repeat = dyn_cast<ir::RepeatOp>(op))
+        done = runRounds(repeat);
+      else if (auto either = dyn_cast<ir::EitherOp>(op))
+        done = runBlock((integer(either.getCondition()) ? either.getThenBody() : either.getElseBody()).front());
+      if (failed(done))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult runRounds(ir::RepeatOp repeat) {
+    auto goesOn = [&] { return !repeat.getCondition() || integer(*repeat.getCondition()) != 0; };
+    const int64_t rounds = repeat.getCount() ? integer(*repeat.getCount()) : int64_t(repeat.getLimit());
+    for (int64_t round = 0; round < rounds && goesOn(); ++round) {
+      if (failed(runBlock(repeat.getBody().front())))
+        return failure();
+      for (Attribute name : repeat.getCarried())
+        buffers[cast<StringAttr>(name).str()] = buffers[cast<StringAttr>(name).str() + ".next"];
+    }
+    return success();
+  }
+
+  int64_t integer(StringRef buffer) { return buffers[buffer.str()].dense().intAt(0); }
+
+  LogicalResult runPart(ModuleOp part) {
+    auto main = part.lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal())
+      return part.emitError("expected a function @main with a body");
+    std::vector<Port> inputs, outputs;
+    portsOf(main, inputs, outputs);
+    SmallVector<Tensor> arguments;
+    for (const Port &input : inputs) {
+      auto buffer = buffers.find(input.name);
+      FailureOr<Tensor> argument = buffer != buffers.end()
+                                       ? inType(buffer->second, cast<ShapedType>(input.type).getElementType())
+                                       : inputOf(input.name, input.type, references, part);
+      if (failed(argument))
+        return failure();
+      arguments.push_back(std::move(*argument));
+    }
+    EvaluateOptions options;
+    options.device = &device;
+    StageValues &values = nodesOf[part];
+    values.nodes.clear();
+    if (withNodes && stage < Stage::Buffered)
+      observeTensors(stage, main, options, values);
+    else if (withNodes)
+      observeBuffers(options, values);
+    FailureOr<SmallVector<Tensor>> results = evaluate(main, arguments, options);
+    if (failed(results))
+      return failure();
+    for (auto [port, result] : llvm::zip_equal(outputs, *results)) {
+      if (!buffers.count(port.name) || !left.contains(port.name))
+        ports.push_back(port);
+      left.insert(port.name);
+      buffers[port.name] = result;
+    }
+    return success();
+  }
+
+  Stage stage;
+  ModuleOp module;
+  const References &references;
+  const isa::DeviceInfo &device;
+  bool withNodes;
+  std::map<std::string, Tensor> buffers;
+  std::vector<Port> ports; ///< what parts left, each name once
+  llvm::StringSet<> left;
+  llvm::DenseMap<Operation *, StageValues> nodesOf;
+};
+
+} // namespace
 
 FailureOr<std::vector<rt::HostTensor>> evaluateOutputs(ModuleOp module, const References &references,
                                                        const isa::DeviceInfo &device) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  std::vector<Port> inputs, outputs;
-  portsOf(main, inputs, outputs);
-  FailureOr<SmallVector<Tensor>> arguments = argumentsOf(inputs, references, module);
-  if (failed(arguments))
-    return failure();
-  EvaluateOptions options;
-  options.device = &device;
-  FailureOr<SmallVector<Tensor>> results = evaluate(main, *arguments, options);
-  if (failed(results))
+  ModelEvaluator model(Stage::Graph, module, references, device, /*withNodes=*/false);
+  if (failed(model.run()))
     return failure();
   std::vector<rt::HostTensor> tensors;
-  for (auto [port, result] : llvm::zip_equal(outputs, *results)) {
+  for (auto &[port, result] : model.outputs()) {
     std::optional<isa::DType> dtype = ir::dtypeOf(result.elementType());
     if (!dtype)
       return module.emitError("output '") << port.name << "' has a type that no caller sees";
@@ -198,30 +339,54 @@ FailureOr<std::vector<rt::HostTensor>> evaluateOutputs(ModuleOp module, const Re
 
 FailureOr<StageValues> evaluateStage(Stage stage, ModuleOp module, const References &references,
                                      const isa::DeviceInfo &device, bool withNodes) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main || main.isExternal())
-    return module.emitError("expected a function @main with a body");
-  std::vector<Port> inputs, outputs;
-  portsOf(main, inputs, outputs);
-  FailureOr<SmallVector<Tensor>> arguments = argumentsOf(inputs, references, module);
-  if (failed(arguments))
+  ModelEvaluator model(stage, module, references, device, withNodes);
+  if (failed(model.run()))
     return failure();
   StageValues values;
-  EvaluateOptions options;
-  options.device = &device;
-  if (withNodes && stage < Stage::Buffered)
-    observeTensors(stage, main, options, values);
-  else if (withNodes)
-    observeBuffers(options, values);
-  FailureOr<SmallVector<Tensor>> results = evaluate(main, *arguments, options);
-  if (failed(results))
-    return failure();
-  for (auto [port, result] : llvm::zip_equal(outputs, *results)) {
+  for (auto &[port, result] : model.outputs()) {
     values.outputs[port.name] = asDoubles(result);
     values.outputNodes[port.name] = port.node;
   }
-  llvm::sort(values.nodes, [](const NodeValue &a, const NodeValue &b) { return a.order < b.order; });
+  values.nodes = model.takeNodes();
   return values;
+}
+
+/// The module of all parts that an operation of one belongs to.
+static ModuleOp modelOf(Operation *op) {
+  auto part = op->getParentOfType<ModuleOp>();
+  auto model = part->getParentOfType<ModuleOp>();
+  return model ? model : part;
+}
+
+llvm::StringSet<> nodesOfSeveralParts(ModuleOp module) {
+  llvm::StringMap<Operation *> partOf;
+  llvm::StringSet<> several;
+  for (ModuleOp part : ir::partsOf(module))
+    part.walk([&](Operation *op) {
+      std::string node = originOf(op->getLoc()).node;
+      if (!node.empty() && partOf.try_emplace(node, part).first->second != part)
+        several.insert(node);
+    });
+  return several;
+}
+
+Tensor validPart(const Tensor &whole, ArrayRef<int64_t> shape) {
+  if (!isFrontOf(shape, whole.shape()))
+    return whole;
+  SmallVector<int64_t> offsets(shape.size(), 0), strides(shape.size(), 1);
+  return whole.slice(offsets, shape, strides);
+}
+
+bool isFrontOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> whole) {
+  unsigned smaller = 0;
+  if (shape.size() != whole.size())
+    return false;
+  for (auto [a, b] : llvm::zip_equal(shape, whole)) {
+    if (a > b)
+      return false;
+    smaller += a < b;
+  }
+  return smaller <= 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -308,7 +473,15 @@ std::optional<Difference> wrongNode(Stage stage, const StageValues &values, cons
                                     double tolerance) {
   if (values.nodes.empty())
     return std::nullopt;
-  llvm::StringSet<> absorbed = absorbedNodes(values.nodes.front().op->getParentOfType<func::FuncOp>());
+  llvm::StringSet<> absorbed;
+  llvm::SmallPtrSet<Operation *, 4> functions;
+  const llvm::StringSet<> spread = nodesOfSeveralParts(modelOf(values.nodes.front().op));
+  for (const NodeValue &value : values.nodes)
+    if (auto main = value.op->getParentOfType<func::FuncOp>(); functions.insert(main).second) {
+      const llvm::StringSet<> ofFunction = absorbedNodes(main);
+      for (llvm::StringRef node : ofFunction.keys())
+        absorbed.insert(node);
+    }
   // Movement is folded away from `tensor` on, so that a value's elements may be in another order.
   enum class State { Unknown, Right, Wrong };
   llvm::DenseMap<Operation *, std::pair<State, double>> states;
@@ -316,12 +489,15 @@ std::optional<Difference> wrongNode(Stage stage, const StageValues &values, cons
   for (const NodeValue &value : values.nodes) {
     auto want = references.byNode.find(value.node.node);
     if (want == references.byNode.end() || absorbed.contains(value.node.node) || value.op->getNumResults() != 1 ||
-        value.values.elements() != want->second->elements())
+        spread.contains(value.node.node))
+      continue;
+    const Tensor valid = validPart(value.values, want->second->shape);
+    if (valid.elements() != want->second->elements())
       continue;
     auto [previous, isNew] = last.try_emplace(value.node.node, value.op);
     if (!isNew)
       states.erase(std::exchange(previous->second, value.op));
-    std::vector<double> got = asDoubles(value.values), expected = driver::asDoubles(*want->second);
+    std::vector<double> got = asDoubles(valid), expected = driver::asDoubles(*want->second);
     double error = stage < Stage::Tensor ? relativeError(got, expected) : orderFreeError(std::move(got), std::move(expected));
     states[value.op] = {error <= tolerance ? State::Right : State::Wrong, error};
   }

@@ -57,15 +57,22 @@ struct StageValues {
   std::vector<NodeValue> nodes;                         ///< in the order of their last change
 };
 
-/// Evaluates @main of a module at `stage` on the inputs among `references`. `withNodes` collects the values of nodes,
-/// too: tensors of operations and calls, and from `buffered` on what each buffer held when it died. Fails with an
-/// error at the operation that cannot be evaluated.
+/// Evaluates a model at `stage` on the inputs among `references`: @main of a module, or the parts of a program in the
+/// order that data decides. Of outputs of which the run decides how much is valid, that. `withNodes` collects the values of
+/// nodes, too, of a loop those of its last round: tensors of operations and calls, and from `buffered` on what each buffer
+/// held when it died. Fails with an error at the operation that cannot be evaluated.
 mlir::FailureOr<StageValues> evaluateStage(Stage stage, mlir::ModuleOp module, const References &references,
                                            const isa::DeviceInfo &device, bool withNodes);
 
-/// The outputs of @main of a module at stage `graph`, as callers see them. Fails like evaluateStage.
+/// The outputs of a model at stage `graph`, as callers see them. Fails like evaluateStage.
 mlir::FailureOr<std::vector<rt::HostTensor>> evaluateOutputs(mlir::ModuleOp module, const References &references,
                                                              const isa::DeviceInfo &device);
+
+/// Whether a tensor of `shape` is the front of one of shape `whole` along one dimension at most: what is valid of a tensor
+/// whose size the run decides.
+bool isFrontOf(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> whole);
+/// That part, or the tensor itself when it has no such part.
+Tensor validPart(const Tensor &whole, llvm::ArrayRef<int64_t> shape);
 
 /// The elements of a tensor, row major.
 std::vector<double> asDoubles(const Tensor &tensor);
@@ -89,6 +96,9 @@ std::optional<Difference> wrongNode(Stage stage, const StageValues &values, cons
 /// The first value of the stage before that has counterparts at this stage, by node and size, none of which is equal.
 std::optional<Difference> wrongNode(const StageValues &before, Stage stage, const StageValues &values,
                                     double tolerance);
+
+/// Nodes whose operations lie in more than one part of a program, as those of a loop: none is the node's value.
+llvm::StringSet<> nodesOfSeveralParts(mlir::ModuleOp module);
 
 /// Nodes whose last scalar operation has moved into the structured operation of another node: what is left under
 /// their name is no value of the model.

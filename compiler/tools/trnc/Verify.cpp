@@ -5,7 +5,6 @@
 #include "compiler/tools/trnc/Layers.h"
 #include "compiler/tools/trnc/Reduce.h"
 #include "compiler/tools/trnc/Tensors.h"
-#include "dialects/Trn/Program.h"
 #include "runtime/src/HostTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -34,11 +33,6 @@ static int verifyLayers(CommandLine &line, const CompileOptions &options, const 
   if (llvm::failed(compiler.open(file, std::nullopt)) || llvm::failed(compiler.advance(Stage::Graph)))
     return fail();
   References references;
-  if (ir::findProgram(compiler.module())) {
-    printError("the model has loops that the device runs: its nodes have no value of their own; compare its outputs, "
-               "without --layers");
-    return kUnsupported;
-  }
   std::vector<std::string> problems = collectReferences(
       {inputs, line.value(OPT_data, ""), seed, line.value(OPT_reference, "")}, compiler.module(), references);
   for (const std::string &text : problems)
