@@ -195,6 +195,9 @@ private:
       return ofShape(shape);
     if (auto size = dyn_cast<SizeOp>(op))
       return ofSize(size);
+    if (isLargest && llvm::isa<MinOp>(op))
+      if (std::optional<SmallVector<int64_t>> known = ofSmaller(op))
+        return known;
     SmallVector<SmallVector<int64_t>> operands;
     for (Value operand : op->getOperands()) {
       std::optional<SmallVector<int64_t>> elements = of(operand);
@@ -229,6 +232,18 @@ private:
       return taken;
     }
     return ofArithmetic(op, operands);
+  }
+
+  /// The smaller one of a number without a bound and another is no larger than that.
+  std::optional<SmallVector<int64_t>> ofSmaller(Operation *op) {
+    if (op->getNumOperands() != 2)
+      return std::nullopt;
+    std::optional<SmallVector<int64_t>> a = of(op->getOperand(0)), b = of(op->getOperand(1));
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    std::optional<SmallVector<int64_t>> known = a ? a : b;
+    if ((a && b) || !known || !type || !type.hasStaticShape() || type.getNumElements() != int64_t(known->size()))
+      return std::nullopt;
+    return known;
   }
 
   std::optional<SmallVector<int64_t>> ofShape(ShapeOp shape) {
