@@ -67,7 +67,8 @@ def ONNX_NotOp : ONNX_Unary<"Not", [1], "", "", "", ONNX_BoolTensor> {
   let intFormula = (xor $x, 1);
 }
 def ONNX_BitwiseNotOp : ONNX_Unary<"BitwiseNot", [18], "", "", "", ONNX_IntTensor> { let intFormula = (xor $x, -1); }
-def ONNX_IdentityOp : ONNX_Unary<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25], "", "", "", ONNX_Tensor> {
+def ONNX_IdentityOp : ONNX_Unary<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25], "", "", "",
+                                 AnyTypeOf<[ONNX_Tensor, ONNX_Sequence]>> {
   let legacy = [];
   let upgrades = [Upgrade<1000, "identityOfTensors">];
 }
