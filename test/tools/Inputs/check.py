@@ -14,10 +14,10 @@ nodes = [helper.make_node("Mystery", ["x"], ["a"], name="mystery"), helper.make_
          helper.make_node("Mul", ["column", "row"], ["outer"], name="outer"),
          helper.make_node("Transpose", ["outer"], ["turned"], name="turn", perm=[1, 0]),
          helper.make_node("MatMul", ["turned", "column"], ["s"], name="product"),
-         helper.make_node("NonZero", ["x"], ["places"], name="places"), helper.make_node("Size", ["places"], ["t"], name="counted")]
+         helper.make_node("NonZero", ["x"], ["places"], name="places"), helper.make_node("Unique", ["places"], ["t"], name="counted")]
 inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
           for name, shape in (("x", [4, 4]), ("y", [3, 4]), ("column", [65536, 1]), ("row", [1, 65536]))]
 outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "pqs"]
-outputs.append(helper.make_tensor_value_info("t", TensorProto.INT64, []))
+outputs.append(helper.make_tensor_value_info("t", TensorProto.INT64, None))
 onnx.save(helper.make_model(helper.make_graph(nodes, "many", inputs, outputs), ir_version=8,
                             opset_imports=[helper.make_opsetid("", 17)]), f"{sys.argv[1]}/many.onnx")
