@@ -154,10 +154,20 @@ FailureOr<std::pair<Value, ScalarStep>> BodySelector::matchStep(Value value, boo
       return std::pair<Value, ScalarStep>();
     // Scalar operands are fp32, which would round the bits of a word.
     std::optional<double> constant = constantValue(skipConversions(other));
-    bool isExact = constant ? static_cast<double>(static_cast<float>(*constant)) == *constant && (*constant >= 0 || !isUnsignedWord(other))
+    // A bit pattern is read with the sign of the result.
+    Type bits = storedType(value);
+    if (constant && isBitwise(match->op) && bits.isUnsignedInteger() && *constant < 0)
+      *constant += static_cast<double>(uint64_t(1) << bits.getIntOrFloatBitWidth());
+    bool isExact = constant ? static_cast<double>(static_cast<float>(*constant)) == *constant
                             : magnitude(other) <= (1u << 24);
     if (isBitwise(match->op) && !isExact)
       return std::pair<Value, ScalarStep>();
+    if (constant && isBitwise(match->op)) {
+      step.operand = ScalarOperand::constant(static_cast<float>(*constant));
+      step.reverse = swap && !isCommutative(match->op);
+      matched = true;
+      return std::make_pair(data, step);
+    }
     // Rounding keeps the order: a comparison needs one exact side.
     FailureOr<ScalarOperand> operand = scalarOperand(other, llvm::isa<arith::CmpIOp>(value.getDefiningOp()));
     if (failed(operand))
