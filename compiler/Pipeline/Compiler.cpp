@@ -423,14 +423,16 @@ LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
       beforeLayout_ = {};
     if (llvm::failed(checkBorder()))
       return llvm::failure();
-    for (ModuleOp part : next == Stage::Graph ? ir::partsOf(*module_) : SmallVector<ModuleOp>()) {
-      std::optional<std::string> memory = exceedsDeviceMemory(part, device);
-      std::optional<std::string> format = exceedsExecutableFormat(part);
-      if (memory)
+    if (next == Stage::Graph)
+      if (std::optional<std::string> memory = exceedsDeviceMemory(ir::partsOf(*module_), device)) {
         error(*memory, "use smaller sizes, or another --target");
+        return fail(Failure::Unsupported);
+      }
+    for (ModuleOp part : next == Stage::Graph ? ir::partsOf(*module_) : SmallVector<ModuleOp>()) {
+      std::optional<std::string> format = exceedsExecutableFormat(part);
       if (format)
         error(*format, "reshape it in the model");
-      if (memory || format)
+      if (format)
         return fail(Failure::Unsupported);
     }
     if (next == Stage::Tensor)
@@ -440,8 +442,10 @@ LogicalResult Compiler::runStages(Stage stage, const isa::DeviceInfo &device) {
           return fail(Failure::Unsupported);
       }
     for (ModuleOp part : next == Stage::Buffered ? ir::partsOf(*module_) : SmallVector<ModuleOp>())
-      if (llvm::failed(verifyBuffersOnChip(part, device)) || llvm::failed(verifyBuffersInDeviceMemory(part, device)))
+      if (llvm::failed(verifyBuffersOnChip(part, device)))
         return fail(handWritten_ ? Failure::BadInput : Failure::Unsupported);
+    if (next == Stage::Buffered && llvm::failed(verifyBuffersInDeviceMemory(ir::partsOf(*module_), device)))
+      return fail(handWritten_ ? Failure::BadInput : Failure::Unsupported);
     if (next == Stage::Tensor && options_.embedIr) {
       llvm::raw_string_ostream text(tensorIr_);
       OpPrintingFlags flags;

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -77,24 +78,33 @@ std::optional<std::string> Footprint::exceeds(const isa::DeviceInfo &device, Str
   return text;
 }
 
-std::optional<std::string> exceedsDeviceMemory(ModuleOp module, const isa::DeviceInfo &device) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main || main.empty())
-    return std::nullopt;
+std::optional<std::string> exceedsDeviceMemory(ArrayRef<ModuleOp> parts, const isa::DeviceInfo &device) {
   Footprint footprint;
-  for (Type type : main.getArgumentTypes())
-    footprint.add(type);
-  for (Type type : main.getResultTypes())
-    footprint.add(type);
-  main.walk([&](onnx::WeightOp weight) {
-    auto elements = dyn_cast<DenseElementsAttr>(weight.getValue());
-    if (!elements || !elements.isSplat()) // a splat is made on the device
-      footprint.add(weight.getType());
-  });
+  llvm::StringSet<> named;
+  auto add = [&](Type type, Attribute name) {
+    auto text = dyn_cast_if_present<StringAttr>(name);
+    if (!text || named.insert(text.getValue()).second)
+      footprint.add(type);
+  };
+  for (ModuleOp module : parts) {
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || main.empty())
+      continue;
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      add(main.getArgumentTypes()[i], main.getArgAttr(i, "onnx.name"));
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      add(main.getResultTypes()[i], main.getResultAttr(i, "onnx.name"));
+    main.walk([&](onnx::WeightOp weight) {
+      auto elements = dyn_cast<DenseElementsAttr>(weight.getValue());
+      if (!elements || !elements.isSplat()) // a splat is made on the device
+        footprint.add(weight.getType());
+    });
+  }
   return footprint.exceeds(device, "inputs, outputs and weights");
 }
 
-LogicalResult verifyBuffersInDeviceMemory(ModuleOp module, const isa::DeviceInfo &device) {
+/// What the functions of `module` allocate in device memory in one run of its public ones.
+static Footprint allocatedIn(ModuleOp module) {
   llvm::DenseMap<Operation *, Footprint> perCall;
   std::function<Footprint(func::FuncOp)> allocatedBy = [&](func::FuncOp function) {
     auto [known, isNew] = perCall.try_emplace(function); // nothing yet, for recursive calls, which flattening refuses
@@ -112,16 +122,27 @@ LogicalResult verifyBuffersInDeviceMemory(ModuleOp module, const isa::DeviceInfo
     return footprint;
   };
   Footprint footprint;
-  for (auto global : module.getOps<ir::GlobalOp>())
-    footprint.add(global.getType(), global);
   for (auto function : module.getOps<func::FuncOp>())
     if (function.isPublic())
       footprint.add(allocatedBy(function));
+  return footprint;
+}
+
+LogicalResult verifyBuffersInDeviceMemory(ArrayRef<ModuleOp> parts, const isa::DeviceInfo &device) {
+  Footprint footprint;
+  llvm::StringSet<> named;
+  for (ModuleOp module : parts) {
+    for (auto global : module.getOps<ir::GlobalOp>())
+      if (!global.getIoName() || named.insert(*global.getIoName()).second)
+        footprint.add(global.getType(), global);
+    footprint.add(allocatedIn(module));
+  }
   std::optional<std::string> reason =
       footprint.exceeds(device, "inputs, outputs, weights and what is kept between them");
   if (!reason)
     return success();
-  Operation *at = footprint.largestOp ? footprint.largestOp : module.getOperation();
+  ModuleOp first = parts.front();
+  Operation *at = footprint.largestOp ? footprint.largestOp : first.getOperation();
   return at->emitError(*reason) << "; use smaller sizes, or another --target";
 }
 

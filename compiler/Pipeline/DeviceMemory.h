@@ -7,13 +7,14 @@
 
 namespace trn {
 
-/// Adds up what a module of stage `graph` needs in device memory in any case: inputs, outputs and weights. The reason
-/// when that is more than a core of `device` has. Asked early, because planning terabytes takes forever.
-std::optional<std::string> exceedsDeviceMemory(mlir::ModuleOp module, const isa::DeviceInfo &device);
+/// Adds up what the parts of a program of stage `graph` need in device memory in any case: inputs, outputs and weights;
+/// what crosses from part to part, by its name, once. The reason when that is more than a core of `device` has. Asked
+/// early, because planning terabytes takes forever.
+std::optional<std::string> exceedsDeviceMemory(llvm::ArrayRef<mlir::ModuleOp> parts, const isa::DeviceInfo &device);
 
 /// Checks the same at stage `buffered`, where what is kept in device memory between groups is known, too; before loops are
 /// unrolled. Emits an error at the largest buffer.
-mlir::LogicalResult verifyBuffersInDeviceMemory(mlir::ModuleOp module, const isa::DeviceInfo &device);
+mlir::LogicalResult verifyBuffersInDeviceMemory(llvm::ArrayRef<mlir::ModuleOp> parts, const isa::DeviceInfo &device);
 
 /// Refuses, at stage `tensor`, reductions that the longest program (kMaxInstructions) cannot do even when each of its
 /// instructions keeps the whole of its engine busy: they would be tiled for ever.

@@ -65,6 +65,17 @@ relu("double", 0, "", [2, 3], DOUBLE)
 case("square-product", 1, "the memory of a core of trn2", [node("MatMul", ["a", "a"], ["y"])], [("a", FLOAT, [65536, 65536])])
 case("expand", 1, "the memory of a core of trn2", [node("Expand", ["a", "s"], ["y"])], [("a", FLOAT, [1])],
      constants=[sizes(1 << 35)])
+# Two parts of a program: what is before the loop has an input, what is behind it an output that a core could hold alone.
+case("parts", 1, "expected at most 12884901888 bytes, the memory of a core of trn2, but got 17179869",
+     [node("ReduceMax", ["a"], ["before"], keepdims=0),
+      node("Loop", ["n", "", "before"], ["looped"], body=helper.make_graph(
+          [node("Sqrt", ["state"], ["next"]), node("Identity", ["go"], ["on"])], "round",
+          [helper.make_tensor_value_info("i", TensorProto.INT64, []), helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+           helper.make_tensor_value_info("state", FLOAT, [])],
+          [helper.make_tensor_value_info("on", TensorProto.BOOL, []), helper.make_tensor_value_info("next", FLOAT, [])])),
+      node("Expand", ["looped", "s"], ["y"])],
+     [("a", FLOAT, [32768, 65536]), ("n", TensorProto.INT64, [])], [("y", FLOAT, [32768, 65536])],
+     constants=[sizes(32768, 65536)])
 case("tile", 1, "at most 2^40 elements", [node("Tile", ["a", "s"], ["y"])], [("a", FLOAT, [4])], constants=[sizes(1 << 60)])
 case("pad", 1, "expected pads below 2^40", [node("Pad", ["a", "s"], ["y"])], [("a", FLOAT, [4])],
      constants=[sizes(1 << 62, 1 << 62)])
