@@ -139,7 +139,10 @@ FailureOr<Value> BodySelector::wordOperand(Value value, ArrayRef<int64_t> shape,
     buffer = temporary({}, word);
     emitter.fillInteger(buffer, static_cast<int64_t>(read->immediate));
   } else if (bool hasBits = elementOf(asWord(buffer, word)) == word; !hasBits || isInPsum(buffer)) {
-    Value copy = temporary(isTensor ? shape : ArrayRef<int64_t>(), hasBits ? elementOf(buffer) : word);
+    // A negative number of fewer bits is one of the signed type, whose bits are read.
+    bool isSigned = elementOf(buffer).isSignlessInteger();
+    Type wide = isSigned ? Type(IntegerType::get(word.getContext(), word.getIntOrFloatBitWidth())) : word;
+    Value copy = temporary(isTensor ? shape : ArrayRef<int64_t>(), hasBits ? elementOf(buffer) : wide);
     emitter.copy(copy, buffer);
     buffer = copy;
   }
