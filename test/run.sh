@@ -36,6 +36,7 @@ if [ "$part" = all ] || [ "$part" = onnx ]; then
   .venv/bin/python test/onnx/run.py --build build/release
   step "the operators of com.microsoft against ONNX Runtime"; done_steps
   .venv/bin/python test/onnx/microsoft.py --build build/release
+  .venv/bin/python test/onnx/random_numbers.py --build build/release
   step "every operator in every element type"; done_steps
   .venv/bin/python test/onnx/element_types.py --build build/release
 fi

@@ -12,6 +12,8 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace trn;
@@ -150,8 +152,30 @@ LogicalResult upgrade::batchNormalizationModes(NodeImporter &node) {
   return node.buildDefault();
 }
 
+/// A seed for a node that has none: equal nodes draw different numbers, each of them the same ones in every compilation.
+static int64_t seedOf(NodeImporter &node) {
+  std::string name;
+  llvm::raw_string_ostream(name) << node.location();
+  return int64_t(llvm::xxh3_64bits(name) & 0xFFFFFF); // what a float holds
+}
+static void addSeed(NodeImporter &node, Attribute seed) {
+  if (!node.attributes.get("seed"))
+    node.attributes.set("seed", seed);
+}
+
+LogicalResult upgrade::randomSeed(NodeImporter &node) {
+  addSeed(node, node.builder.getF32FloatAttr(float(seedOf(node))));
+  return node.buildDefault();
+}
+
+LogicalResult upgrade::dropoutSeed(NodeImporter &node) {
+  addSeed(node, node.builder.getI64IntegerAttr(seedOf(node)));
+  return node.buildDefault();
+}
+
 /// Before version 7 Dropout works unless `is_test` is set; before version 10 its mask has the operand's type.
 LogicalResult upgrade::dropoutModes(NodeImporter &node) {
+  addSeed(node, node.builder.getI64IntegerAttr(seedOf(node)));
   bool training = node.version() < 7 && legacyInteger(node, "is_test", 0) == 0;
   node.attributes.set("training_mode", node.builder.getBoolAttr(training));
   if (failed(node.buildDefault()) || !node.hasOutput(1))

@@ -8,6 +8,7 @@
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Build.h"
 #include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Ops/Contraction.h"
 #include "dialects/ONNX/Ops/Convolution.h"
 #include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/Ops/Indexing.h"
@@ -22,6 +23,7 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace trn {
 #define GEN_PASS_DEF_DECOMPOSEPASS
@@ -163,6 +165,74 @@ struct DecomposeCenterCropPad : OpRewritePattern<CenterCropPadOp> {
   }
 };
 
+/// Diagonals of repeated letters are slices with a step, and more than two terms are taken two by two.
+struct DecomposeEinsum : OpRewritePattern<EinsumOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(EinsumOp op, PatternRewriter &b) const override {
+    std::string equation = op.getEquation().str();
+    llvm::erase(equation, ' ');
+    auto [left, right] = StringRef(equation).split("->");
+    SmallVector<StringRef> given;
+    left.split(given, ',');
+    SmallVector<std::string> terms(given.begin(), given.end());
+    std::string output = right.str();
+    if (!StringRef(equation).contains("->"))
+      for (char letter = 'A'; letter <= 'z'; ++letter)
+        if (llvm::isAlpha(letter) && left.count(letter) == 1)
+          output.push_back(letter);
+    GraphWriter write(b, op.getLoc());
+    SmallVector<Value> operands(op.getInputs());
+    bool changed = false;
+    for (auto [term, operand] : llvm::zip_equal(terms, operands))
+      changed |= takeDiagonals(write, term, operand);
+    if (!changed && terms.size() <= 2)
+      return b.notifyMatchFailure(op, "is one sum of products");
+    while (terms.size() > 2) {
+      // What a later term or the result needs of the first two stays.
+      std::string kept, later = output;
+      for (const std::string &term : ArrayRef(terms).drop_front(2))
+        later += term;
+      for (char letter : terms[0] + terms[1])
+        if (StringRef(later).contains(letter) && !StringRef(kept).contains(letter))
+          kept.push_back(letter);
+      operands[1] = einsum(write, {operands[0], operands[1]}, terms[0] + "," + terms[1] + "->" + kept);
+      terms[1] = kept;
+      terms.erase(terms.begin()), operands.erase(operands.begin());
+    }
+    b.replaceOp(op, einsum(write, operands, llvm::join(terms, ",") + "->" + output));
+    return success();
+  }
+
+  static Value einsum(GraphWriter &write, ArrayRef<Value> operands, const std::string &equation) {
+    return write.op("Einsum", operands, write.text("equation", equation));
+  }
+
+  /// Makes one dimension of two with the same letter, until each letter is there once.
+  static bool takeDiagonals(GraphWriter &write, std::string &term, Value &x) {
+    bool changed = false;
+    for (size_t i = 0; i < term.size(); ++i)
+      for (size_t j = term.find(term[i], i + 1); j != std::string::npos; j = term.find(term[i], i + 1), changed = true) {
+        SmallVector<int64_t> order, shape;
+        for (int64_t dim = 0; dim < int64_t(term.size()); ++dim)
+          if (dim != int64_t(i) && dim != int64_t(j)) {
+            order.push_back(dim);
+            shape.push_back(typeOf(x).getDimSize(dim));
+          }
+        int64_t size = typeOf(x).getDimSize(i), axis = order.size();
+        order.append({int64_t(i), int64_t(j)});
+        shape.push_back(size * size);
+        Value flat = write.reshape(write.transpose(x, order), shape);
+        x = write.op("Slice", {flat}, {write.ints("starts", {0}), write.ints("ends", {size * size}),
+                                       write.ints("axes", {axis}), write.ints("steps", {size + 1})});
+        char letter = term[i];
+        llvm::erase(term, letter);
+        term.push_back(letter);
+        i = 0;
+      }
+    return changed;
+  }
+};
+
 /// The patterns rely on what shape rules establish, in IR written by hand too.
 LogicalResult normalizeAttributes(func::FuncOp function) {
   for (Operation &op : function.front()) {
@@ -189,12 +259,13 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
       return signalPassFailure();
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, DecomposeCenterCropPad,
-                 DecomposeMaxUnpool, DecomposeDropout, DecomposeOneHot, DecomposeTrilu>(context);
+                 DecomposeMaxUnpool, DecomposeDropout, DecomposeEinsum, DecomposeOneHot, DecomposeTrilu>(context);
     populateAttentionPatterns(patterns, maxSteps);
     populateMicrosoftPatterns(patterns);
     populateNormalizationPatterns(patterns);
     populateTrainingPatterns(patterns);
     populateQuantizedPatterns(patterns);
+    populateRandomPatterns(patterns);
     populateSignalPatterns(patterns);
     populateSamplingPatterns(patterns);
     populateRecurrentPatterns(patterns, maxSteps);

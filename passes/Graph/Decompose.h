@@ -16,6 +16,8 @@ void populateAttentionPatterns(mlir::RewritePatternSet &patterns, int64_t maxSte
 void populateMicrosoftPatterns(mlir::RewritePatternSet &patterns);
 /// Losses and optimisers.
 void populateTrainingPatterns(mlir::RewritePatternSet &patterns);
+/// Draws random numbers.
+void populateRandomPatterns(mlir::RewritePatternSet &patterns);
 /// Unrolls LSTM layers of at most `maxSteps` steps.
 void populateRecurrentPatterns(mlir::RewritePatternSet &patterns, int64_t maxSteps);
 

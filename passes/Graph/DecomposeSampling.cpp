@@ -1,10 +1,11 @@
 //===- DecomposeSampling.cpp - samples at computed positions --------------===//
 //
-// Owns GridSample, RoiAlign, Col2Im and ReverseSequence. Pictures become tables with one row of channels for
+// Owns GridSample, RoiAlign, DeformConv, Col2Im and ReverseSequence. Pictures become tables with one row of channels for
 // each pixel; a sample is a weighted sum of rows that Gather takes at computed indices.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/Ops/Convolution.h"
 #include "dialects/ONNX/Ops/Signal.h"
 #include "passes/Graph/Decompose.h"
 #include "passes/Graph/GraphWriter.h"
@@ -252,6 +253,67 @@ struct DecomposeRoiAlign : OpRewritePattern<RoiAlignOp> {
 };
 
 //===----------------------------------------------------------------------===//
+// DeformConv
+//===----------------------------------------------------------------------===//
+
+/// The taps of all positions, sampled where their offsets say, as a picture whose columns are positions and whose rows are
+/// taps; a convolution over these is the sum over taps and channels.
+struct DecomposeDeformConv : OpRewritePattern<DeformConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DeformConvOp op, PatternRewriter &b) const override {
+    Sampler write(b, op.getLoc(), typeOf(op.getX()).getElementType());
+    ArrayRef<int64_t> x = typeOf(op.getX()).getShape(), w = typeOf(op.getW()).getShape(), y = typeOf(op.getY()).getShape();
+    if (x.size() != 4 || !op.getStrides() || !op.getPads() || !op.getDilations())
+      return b.notifyMatchFailure(op, "is not of pictures of two dimensions");
+    int64_t batch = x[0], channels = x[1], groups = op.getOffsetGroup(), taps = w[2] * w[3];
+    SmallVector<int64_t> all = {batch, groups, taps, y[2], y[3]};
+    // Both coordinates: the offset, the tap's place in the kernel, the position's place in the picture.
+    Value offsets = write.reshape(write.real(op.getOffset()), {batch, groups, taps, 2, y[2], y[3]});
+    Value lower[2], fraction[2];
+    for (int64_t dim : {0, 1}) {
+      std::vector<float> starts;
+      for (int64_t tap = 0; tap < taps; ++tap)
+        starts.push_back(float((dim == 0 ? tap / w[3] : tap % w[3]) * (*op.getDilations())[dim] - (*op.getPads())[dim]));
+      auto type = RankedTensorType::get({1, 1, taps, 1, 1}, b.getF32Type());
+      Value start = write.real(write.constant(DenseElementsAttr::get(type, ArrayRef<float>(starts))));
+      SmallVector<int64_t> along = {1, 1, 1, 1, 1};
+      along[3 + dim] = y[2 + dim];
+      Value places = write.range(y[2 + dim], along, double((*op.getStrides())[dim]));
+      Value offset = write.reshape(write.slice(offsets, 3, dim, dim + 1), all);
+      // What is a pixel or more outside gives zero, however far; bounds keep the indices small.
+      Value at = write.clamp(write.add(offset, write.add(start, places)), -2, double(x[2 + dim]) + 1);
+      lower[dim] = write.floor(at), fraction[dim] = write.sub(at, lower[dim]);
+    }
+    Value table = write.table(write.reshape(op.getX(), {batch * groups, channels / groups, x[2], x[3]}));
+    Value picture = write.range(batch * groups, {batch, groups, 1, 1, 1}, double(x[2] * x[3])), sum;
+    for (int64_t corner = 0; corner < 4; ++corner) {
+      Value position, weight;
+      for (int64_t dim : {0, 1}) {
+        bool upper = (corner >> dim) & 1;
+        double last = double(x[2 + dim]) - 1;
+        Value index = upper ? write.plus(lower[dim], 1) : lower[dim];
+        Value share = upper ? fraction[dim] : write.plus(write.neg(fraction[dim]), 1);
+        share = write.mul(share, write.inside(index, 0, last));
+        index = write.clamp(index, 0, last);
+        position = position ? write.add(write.times(position, double(x[3])), index) : index;
+        weight = weight ? write.mul(weight, share) : share;
+      }
+      Value samples = write.mul(write.rows(table, write.add(position, picture)), write.perRow(weight));
+      sum = sum ? write.add(sum, samples) : samples;
+    }
+    if (op.getMask())
+      sum = write.mul(sum, write.perRow(write.reshape(write.real(op.getMask()), all)));
+    // [batch, groups, taps, rows, columns, channels of a group] to [batch, channels, taps, positions].
+    Value columns = write.reshape(write.transpose(sum, {0, 1, 5, 2, 3, 4}), {batch, channels, taps, y[2] * y[3]});
+    Value kernel = write.reshape(op.getW(), {w[0], w[1], taps, 1});
+    Value product = write.op("Conv", {write.cast(columns, typeOf(op.getX()).getElementType()), kernel, op.getB()},
+                             write.integer("group", op.getGroup()));
+    b.replaceOp(op, write.reshape(product, y));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // Others
 //===----------------------------------------------------------------------===//
 
@@ -321,6 +383,6 @@ struct DecomposeReverseSequence : OpRewritePattern<ReverseSequenceOp> {
 } // namespace
 
 void trn::populateSamplingPatterns(RewritePatternSet &patterns) {
-  patterns.add<DecomposeGridSample, DecomposeRoiAlign, DecomposeCol2Im, DecomposeReverseSequence>(
+  patterns.add<DecomposeGridSample, DecomposeRoiAlign, DecomposeDeformConv, DecomposeCol2Im, DecomposeReverseSequence>(
       patterns.getContext());
 }

@@ -149,6 +149,20 @@ case("dft_cut_inverse", "DFT", [WAVES, np.array(5), np.array(1)], [parts(np.fft.
 case("dft_real_odd", "DFT", [WAVES, np.array(11), np.array(1)], [np.fft.irfft(COMPLEX, 11, 1)[..., None].astype(np.float32)],
      opset=20, inverse=1, onesided=1)
 
+# The input of the suite's test_dft_inverse, whose expected values have the roundings of a transform in fp32: 1.9e-7 where
+# the exact number is 0.
+RAMP = np.stack([np.arange(100).reshape(1, 10, 10), np.zeros((1, 10, 10))], -1).astype(np.float32)
+case("dft_inverse_ramp", "DFT", [RAMP, None, np.array(1)], [parts(np.fft.ifft(RAMP[..., 0].astype(np.float64), axis=1))], opset=20, inverse=1)
+
+# Sums of products by letters: ellipses that broadcast, diagonals, more than two terms, implicit outputs.
+for name, equation, shapes in (("ellipsis", "...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 6)]), ("diagonal", "ijj,jk->ik", [(3, 4, 4), (4, 5)]),
+                               ("trace", "ii", [(5, 5)]), ("diagonals", "iijj->ji", [(3, 3, 4, 4)]), ("three", "ij,jk,kl->li", [(3, 4), (4, 5), (5, 6)]),
+                               ("ellipsis_inside", "i...j->j...", [(3, 2, 5, 4)]), ("implicit", "b...i,ij", [(2, 3, 4), (4, 5)]),
+                               ("one_goes_with_all", "ab,ab->a", [(3, 1), (3, 4)])):
+    TERMS = [RNG.standard_normal(shape).astype(np.float32) for shape in shapes]
+    WIDE = np.einsum(equation, *(term.astype(np.float64) for term in TERMS))
+    case(f"einsum_{name}", "Einsum", TERMS, [WIDE.astype(np.float32)], opset=12, equation=equation)
+
 # Doubles, which library kernels compare, also where the result is a boolean or an index.
 WIDES = np.array([[1, 3, -2, 0], [2, math.nan, 5, 5]])
 case("argmax_double", "ArgMax", [WIDES], [np.argmax(WIDES, 1, keepdims=True)], opset=13, axis=1)

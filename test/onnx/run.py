@@ -99,10 +99,12 @@ def run_once(case, files, expected, bound, trnc, folder, timeout):
         return "crash", f"ended with {done.returncode}: {reason_of(done.stderr)}"
     if done.returncode:
         return "rejected", f"exit code {done.returncode}: {reason_of(done.stderr)}"
+    draws = case.draws(files)
     for value, got, want in zip(case.outputs, saved, expected):
         if not want.exists():
             return "wrong", f"the test has no value of output '{value.name}'"
-        text = suite.difference(suite.read_value(got, suite.element_type(value.type)), suite.read_value(want, value.type), case.rtol, case.atol)
+        got, want = suite.read_value(got, suite.element_type(value.type)), suite.read_value(want, value.type)
+        text = suite.type_difference(got, want) if draws else suite.difference(got, want, case.rtol, case.atol)
         if text:
             return "wrong", f"output '{value.name}': {text}"
     return "pass", ""

@@ -1,7 +1,7 @@
 """The tests of the ONNX standard, as the pinned onnx wheel carries them, without knowledge of the compiler.
 
 Owns finding the tests, their models and data (and the well-known networks among them once more with seeded weights), the comparison that the standard's own runner makes (rtol 1e-3, atol 1e-7,
-or what the test says; shapes and types exact), and the question which inputs determine constant operands.
+or what the test says; shapes and types exact, and nothing but these of random results), and the question which inputs determine constant operands.
 """
 import functools
 import json
@@ -23,6 +23,7 @@ DATA = pathlib.Path(onnx.__file__).parent / "backend/test/data"
 GROUPS = ("node", "simple", "pytorch-operator", "pytorch-converted", "real")
 SEEDED, OWN = "real-seeded", "own"
 RTOL, ATOL = 1e-3, 1e-7
+RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
 
 
 def read_value(path, value_type):
@@ -81,6 +82,13 @@ def difference(got, want, rtol, atol):
         return None
     at = tuple(int(i) for i in np.argwhere(wrong)[0]) if wrong.ndim else ()
     return f"{int(wrong.sum())} of {wrong.size} elements, first at {list(at)}: expected {b[at]} but got {a[at]}"
+
+
+def type_difference(got, want):
+    """What is different but for values: random ones are nobody's."""
+    if got.dtype != want.dtype or got.shape != want.shape:
+        return f"expected {want.dtype.name}{list(want.shape)} but got {got.dtype.name}{list(got.shape)}"
+    return None if np.isfinite(wide(got)).all() else "a random value is not finite"
 
 
 def bodies_of(node):
@@ -162,6 +170,20 @@ class Case:
         for function in self.model.functions:
             visit(function.node)
         return found - functions
+
+    def draws(self, files):
+        """Whether a run on these inputs draws random numbers: then expected values say nothing but types and shapes."""
+        given = {tensor.name: tensor for tensor in self.model.graph.initializer}
+        read = {name: numpy_helper.to_array(tensor) for name, tensor in given.items()}
+        for node in all_nodes(self.model.graph):
+            if node.op_type in RANDOM:
+                return True
+            if node.op_type == "Dropout" and len(node.input) == 3 and node.input[2]:
+                read.update({value.name: read_value(file, value.type) for value, file in zip(self.inputs, files)})
+                ratio = read[node.input[1]] if node.input[1] else 0.5
+                if np.all(read[node.input[2]]) and np.any(ratio):
+                    return True
+        return False
 
     def data_sets(self, scratch):
         """Per data set the files of the inputs and of the outputs, in order."""

@@ -1,7 +1,7 @@
 //===- Composite.td - ONNX operators made of others -----------------------===//
 //
 // Owns operators that the standard defines by a function of others: the attention family, the losses, and the
-// optimisers of ai.onnx.preview.training. `onnx-decompose` writes them out; none reaches the lowering to linalg.
+// optimisers of ai.onnx.preview.training; and random numbers, which become constants. `onnx-decompose` writes them out; none reaches the lowering to linalg.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TRN_DIALECTS_ONNX_OPS_COMPOSITE
@@ -124,6 +124,40 @@ def ONNX_AdamOp : ONNX_Optimizer<"Adam"> {
 def ONNX_MomentumOp : ONNX_Optimizer<"Momentum"> {
   let arguments = (ins ONNX_FloatTensor:$rate, ONNX_I64Tensor:$count, Variadic<ONNX_FloatTensor>:$tensors,
                        F32Attr:$alpha, F32Attr:$beta, StrAttr:$mode, F32Attr:$norm_coefficient);
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+/// What a node draws follows from its seed alone; the importer gives those without one a seed of their own.
+class ONNX_Random<string onnxName, list<int> since, string rule> : ONNX_Op<onnxName, since, rule> {
+  let upgrades = [Upgrade<1000, "randomSeed">];
+  let limits = "the same numbers in every run and in every step of a loop, other ones than ONNX Runtime's";
+}
+class ONNX_RandomOf<string onnxName, string rule, dag inputs, dag parameters> : ONNX_Random<onnxName, [1, 22], rule> {
+  let arguments = !con(inputs, parameters, (ins OptionalAttr<F32Attr>:$seed));
+  let results = (outs ONNX_FloatTensor:$y);
+}
+defvar ONNX_NormalParameters = (ins DefaultValuedAttr<F32Attr, "0.0f">:$mean, DefaultValuedAttr<F32Attr, "1.0f">:$scale);
+defvar ONNX_UniformParameters = (ins DefaultValuedAttr<F32Attr, "0.0f">:$low, DefaultValuedAttr<F32Attr, "1.0f">:$high);
+defvar ONNX_RandomShape = (ins DenseI64ArrayAttr:$shape, OptionalAttr<TypeAttr>:$dtype);
+defvar ONNX_RandomLike = (ins ONNX_Tensor:$x, OptionalAttr<TypeAttr>:$dtype);
+def ONNX_RandomNormalOp : ONNX_RandomOf<"RandomNormal", "randomShape", ONNX_RandomShape, ONNX_NormalParameters>;
+def ONNX_RandomUniformOp : ONNX_RandomOf<"RandomUniform", "randomShape", ONNX_RandomShape, ONNX_UniformParameters>;
+def ONNX_RandomNormalLikeOp : ONNX_RandomOf<"RandomNormalLike", "randomLike", ONNX_RandomLike, ONNX_NormalParameters>;
+def ONNX_RandomUniformLikeOp : ONNX_RandomOf<"RandomUniformLike", "randomLike", ONNX_RandomLike, ONNX_UniformParameters>;
+
+/// 1 with the probability that the operand has, 0 otherwise.
+def ONNX_BernoulliOp : ONNX_Random<"Bernoulli", [15, 22], "randomLike"> {
+  let arguments = (ins ONNX_FloatTensor:$x, OptionalAttr<TypeAttr>:$dtype, OptionalAttr<F32Attr>:$seed);
+  let results = (outs ONNX_Tensor:$y);
+}
+/// Classes by their logarithmic probabilities, which need not add up: [batch, classes] to [batch, samples].
+def ONNX_MultinomialOp : ONNX_Random<"Multinomial", [7, 22], "multinomial"> {
+  let arguments = (ins ONNX_FloatTensor:$x, OptionalAttr<TypeAttr>:$dtype, DefaultValuedAttr<I64Attr, "1">:$sample_size,
+                       OptionalAttr<F32Attr>:$seed);
+  let results = (outs ONNX_IndexTensor:$y);
 }
 
 #endif

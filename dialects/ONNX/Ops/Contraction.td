@@ -24,10 +24,10 @@ def ONNX_GemmOp : ONNX_Op<"Gemm", [1, 6, 7, 9, 11, 13], "gemm"> {
   let counted = "gemm";
 }
 
+/// After inference the equation has letters only. `onnx-decompose` takes diagonals, and more than two terms two by two.
 def ONNX_EinsumOp : ONNX_Op<"Einsum", [12], "einsum"> {
   let arguments = (ins Variadic<ONNX_NumTensor>:$inputs, StrAttr:$equation);
   let results = (outs ONNX_NumTensor:$y);
-  let limits = "no ellipsis, no repeated letter inside one term";
 }
 
 /// A library kernel: elimination chooses its pivots by data.

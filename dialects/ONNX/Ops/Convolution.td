@@ -19,6 +19,18 @@ def ONNX_ConvOp : ONNX_Op<"Conv", [1, 11, 22], "conv"> {
   let counted = "items";
 }
 
+/// Taps are moved by `offset`, [batch, offset groups · taps · 2, positions], rows before columns, and weighted by `mask`,
+/// [batch, offset groups · taps, positions]; between pixels it is linear.
+def ONNX_DeformConvOp : ONNX_Op<"DeformConv", [19, 22], "deformConv", [AttrSizedOperandSegments]> {
+  let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$w, ONNX_FloatTensor:$offset, Optional<ONNX_FloatTensor>:$b,
+                       Optional<ONNX_FloatTensor>:$mask, OptionalAttr<DenseI64ArrayAttr>:$kernel_shape,
+                       OptionalAttr<DenseI64ArrayAttr>:$strides, OptionalAttr<DenseI64ArrayAttr>:$pads,
+                       OptionalAttr<DenseI64ArrayAttr>:$dilations, DefaultValuedAttr<I64Attr, "1">:$group,
+                       DefaultValuedAttr<I64Attr, "1">:$offset_group);
+  let results = (outs ONNX_FloatTensor:$y);
+  let limits = "pictures of two dimensions";
+}
+
 def ONNX_ConvTransposeOp : ONNX_Op<"ConvTranspose", [1, 11, 22], "convTranspose"> {
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$w, Optional<ONNX_FloatTensor>:$b,
                        OptionalAttr<DenseI64ArrayAttr>:$kernel_shape, OptionalAttr<DenseI64ArrayAttr>:$strides,

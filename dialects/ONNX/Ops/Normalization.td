@@ -88,7 +88,7 @@ def ONNX_MeanVarianceNormalizationOp : ONNX_Op<"MeanVarianceNormalization", [9, 
   let results = (outs ONNX_FloatTensor:$y);
 }
 
-/// In inference, and with a ratio of 0, the identity with a mask that is all true; anything else is random.
+/// In inference, and with a ratio of 0, the identity with a mask that is all true; anything else is random, by the seed.
 def ONNX_DropoutOp : ONNX_Op<"Dropout", [1, 6, 7, 10, 12, 13, 22], "dropout", [AttrSizedOperandSegments]> {
   let arguments = (ins ONNX_FloatTensor:$x, Optional<ONNX_FloatTensor>:$ratio_operand,
                        Optional<ONNX_BoolTensor>:$training_mode_operand, OptionalAttr<F32Attr>:$ratio,
@@ -100,8 +100,8 @@ def ONNX_DropoutOp : ONNX_Op<"Dropout", [1, 6, 7, 10, 12, 13, 22], "dropout", [A
   let canonical = ["training_mode"];
   let moves = [Move<"ratio_operand", "ratio", 1>, Move<"training_mode_operand", "training_mode">];
   let legacy = [ONNX_ConsumedInputs, Legacy<"is_test", "INT", 7>];
-  let upgrades = [Upgrade<10, "dropoutModes">];
-  let limits = "inference, or training with a ratio of 0";
+  let upgrades = [Upgrade<1000, "dropoutSeed">, Upgrade<10, "dropoutModes">];
+  let limits = "in training the same elements in every run";
   let counted = "elementwise";
 }
 

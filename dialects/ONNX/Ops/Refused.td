@@ -8,15 +8,6 @@
 
 include "dialects/ONNX/Ops/Base.td"
 
-class Random<string onnxName, list<int> since>
-    : ONNX_Refused<onnxName, since, "its result is random", "make the random tensor an input of the model">;
-def : Random<"RandomNormal", [1, 22]>;
-def : Random<"RandomNormalLike", [1, 22]>;
-def : Random<"RandomUniform", [1, 22]>;
-def : Random<"RandomUniformLike", [1, 22]>;
-def : Random<"Multinomial", [7, 22]>;
-def : Random<"Bernoulli", [15, 22]>;
-
 class Strings<string onnxName, list<int> since>
     : ONNX_Refused<onnxName, since, "strings are not supported", "process text on the host">;
 def : Strings<"StringNormalizer", [10]>;

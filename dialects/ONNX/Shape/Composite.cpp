@@ -261,3 +261,54 @@ LogicalResult shape::optimizer(Inference &in) {
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+/// The element type that the node asks for.
+static Type drawnType(Inference &in, Type byDefault) {
+  auto given = in.operation()->getAttrOfType<TypeAttr>("dtype");
+  return given ? given.getValue() : byDefault;
+}
+
+/// Random numbers are part of the executable.
+static LogicalResult checkDrawn(Inference &in, ArrayRef<int64_t> sizes) {
+  constexpr int64_t kMost = int64_t(1) << 28;
+  std::optional<int64_t> count = elementCount(sizes);
+  if (allStatic(sizes) && (!count || *count > kMost))
+    return in.fail("expected at most 2^28 random numbers but got " + printSizes(sizes) + "; make them an input of the model");
+  return success();
+}
+
+LogicalResult shape::randomShape(Inference &in) {
+  Operation *op = in.operation();
+  ArrayRef<int64_t> sizes = cast<DenseI64ArrayAttr>(op->getAttr("shape")).asArrayRef();
+  if (llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
+    return in.fail("expected sizes of at least 0 but got " + printSizes(sizes));
+  if (failed(checkDrawn(in, sizes)))
+    return failure();
+  Type element = drawnType(in, Float32Type::get(op->getContext()));
+  return in.result(op->getResult(0), element, Sizes(sizes));
+}
+
+LogicalResult shape::randomLike(Inference &in) {
+  Operation *op = in.operation();
+  Value x = op->getOperand(0);
+  std::optional<Sizes> sizes = in.sizes(x);
+  if (sizes && failed(checkDrawn(in, *sizes)))
+    return failure();
+  return in.result(op->getResult(0), drawnType(in, in.element(x)), sizes);
+}
+
+LogicalResult shape::multinomial(Inference &in) {
+  auto op = cast<MultinomialOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX());
+  if ((x && x->size() != 2) || int64_t(op.getSampleSize()) < 1)
+    return in.fail("expected [batch, classes] and at least one sample but got " + (x ? printSizes(*x) : "any rank") + " and " +
+                   Twine(int64_t(op.getSampleSize())));
+  if (x && failed(checkDrawn(in, {(*x)[0], (*x)[1], int64_t(op.getSampleSize())})))
+    return failure();
+  Type element = drawnType(in, IntegerType::get(op.getContext(), 32));
+  return in.result(op.getY(), element, Sizes{x ? (*x)[0] : kDynamic, int64_t(op.getSampleSize())});
+}

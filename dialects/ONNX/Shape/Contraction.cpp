@@ -82,44 +82,103 @@ LogicalResult shape::gemm(Inference &in) {
   return in.result(op.getY(), in.element(op.getA()), result);
 }
 
+/// The equation with letters for the dimensions that ellipses stand for, the same ones from the back in every term; an
+/// empty text when a rank that decides their number is not known. Output terms get them where they are written, or first.
+static FailureOr<std::string> withoutEllipses(Inference &in, EinsumOp op, StringRef equation) {
+  static constexpr StringRef kEllipsis = "...";
+  StringRef letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::string free;
+  for (char letter : letters)
+    if (!equation.contains(letter))
+      free.push_back(letter);
+  auto [left, right] = equation.split("->");
+  SmallVector<StringRef> terms;
+  left.split(terms, ',');
+  size_t most = 0;
+  SmallVector<std::string> written;
+  for (auto [term, input] : llvm::zip(terms, op.getInputs())) {
+    auto [before, after] = term.split(kEllipsis);
+    if (!term.contains(kEllipsis)) {
+      written.push_back(term.str());
+      continue;
+    }
+    std::optional<Sizes> sizes = in.sizes(input);
+    if (!sizes)
+      return std::string();
+    size_t named = before.size() + after.size(), count = sizes->size() - named;
+    if (sizes->size() < named || count > free.size())
+      return in.fail("expected rank " + Twine(named) + " or more for term '" + term + "' but got " + printSizes(*sizes));
+    most = std::max(most, count);
+    written.push_back(before.str() + free.substr(free.size() - count) + after.str());
+  }
+  std::string result = llvm::join(written, ","), all = free.substr(free.size() - most);
+  if (!equation.contains("->")) {
+    result += "->" + all;
+    for (char letter : letters)
+      if (left.count(letter) == 1)
+        result.push_back(letter);
+    return result;
+  }
+  auto [before, after] = right.split(kEllipsis);
+  return result + "->" + before.str() + (right.contains(kEllipsis) ? all : std::string()) + after.str();
+}
+
 LogicalResult shape::einsum(Inference &in) {
   auto op = cast<EinsumOp>(in.operation());
   if (op.getInputs().empty())
     return in.fail("expected at least one operand but got none");
   std::string equation = op.getEquation().str();
   llvm::erase(equation, ' ');
-  StringRef terms, output;
   bool explicitOutput = StringRef(equation).contains("->");
-  std::tie(terms, output) = StringRef(equation).split("->");
   for (char c : equation)
-    if (!llvm::isAlpha(c) && c != ',' && c != '-' && c != '>')
-      return in.fail("expected an equation of letters, ',' and '->' but got '" + op.getEquation() + "'");
+    if (!llvm::isAlpha(c) && c != ',' && c != '-' && c != '>' && c != '.')
+      return in.fail("expected an equation of letters, '...', ',' and '->' but got '" + op.getEquation() + "'");
+  StringRef terms, output;
+  std::tie(terms, output) = StringRef(equation).split("->");
   SmallVector<StringRef> parts;
   terms.split(parts, ',');
   if (parts.size() != op.getInputs().size())
     return in.fail("expected " + Twine(op.getInputs().size()) + " terms in '" + op.getEquation() + "' but got " +
                    Twine(parts.size()));
+  for (Value input : op.getInputs())
+    if (failed(in.sameElement(op.getInputs().front(), input)))
+      return failure();
+  if (StringRef(equation).contains('.')) {
+    FailureOr<std::string> plain = withoutEllipses(in, op, equation);
+    if (failed(plain))
+      return failure();
+    if (plain->empty())
+      return in.result(op.getY(), in.element(op.getInputs().front()), std::nullopt);
+    if (StringRef(*plain).contains('.'))
+      return in.fail("expected at most one '...' in each term but got '" + op.getEquation() + "'");
+    equation = *plain;
+    in.set("equation", StringAttr::get(op.getContext(), equation));
+    std::tie(terms, output) = StringRef(equation).split("->");
+    parts.clear();
+    terms.split(parts, ',');
+    explicitOutput = true;
+  }
   std::map<char, int64_t> sizeOf;
   std::map<char, int> uses;
   for (auto [term, input] : llvm::zip(parts, op.getInputs())) {
-    if (failed(in.sameElement(op.getInputs().front(), input)))
-      return failure();
     for (char c : term) {
       ++uses[c];
-      if (term.count(c) > 1)
-        return in.fail("expected each letter once per term but got '" + Twine(term) + "'");
-      sizeOf.emplace(c, kDynamic);
+      sizeOf.emplace(c, 1);
     }
     std::optional<Sizes> sizes = in.sizes(input);
-    if (!sizes)
+    if (!sizes) {
+      for (char c : term)
+        sizeOf[c] = kDynamic;
       continue;
+    }
     if (sizes->size() != term.size())
       return in.fail("expected rank " + Twine(term.size()) + " for term '" + term + "' but got " + printSizes(*sizes));
     for (auto [c, size] : llvm::zip(term, *sizes)) {
+      // A dimension of one element goes with any size.
       int64_t &known = sizeOf[c];
-      if (isStatic(known) && isStatic(size) && known != size)
+      if (isStatic(known) && isStatic(size) && known != size && known != 1 && size != 1)
         return in.fail("expected one size for '" + Twine(c) + "' but got " + Twine(known) + " and " + Twine(size));
-      if (isStatic(size))
+      if (known == 1 || (isStatic(size) && size != 1))
         known = size;
     }
   }
@@ -135,6 +194,8 @@ LogicalResult shape::einsum(Inference &in) {
     auto it = sizeOf.find(c);
     if (it == sizeOf.end())
       return in.fail("expected output letters of the inputs but got '" + Twine(c) + "'");
+    if (output.count(c) > 1)
+      return in.fail("expected each letter once in the output but got '" + Twine(output) + "'");
     result.push_back(it->second);
   }
   return in.result(op.getY(), in.element(op.getInputs().front()), result);

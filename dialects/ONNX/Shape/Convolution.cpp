@@ -168,6 +168,26 @@ LogicalResult shape::conv(Inference &in) {
   return convResult(in, op, in.element(op.getX()));
 }
 
+LogicalResult shape::deformConv(Inference &in) {
+  auto op = cast<DeformConvOp>(in.operation());
+  std::optional<Sizes> x = in.sizes(op.getX()), w = in.sizes(op.getW());
+  if (w && !w->empty() && failed(checkBias(in, op.getB(), w->front())))
+    return failure();
+  int64_t groups = op.getOffsetGroup();
+  if (groups < 1 || (x && x->size() > 1 && isStatic((*x)[1]) && (*x)[1] % groups != 0))
+    return in.fail("expected 'offset_group' to divide the input channels but got " + Twine(groups));
+  std::optional<int64_t> taps = w && w->size() > 2 ? elementCount(ArrayRef<int64_t>(*w).drop_front(2)) : std::nullopt;
+  for (auto [operand, perTap] : {std::pair(op.getOffset(), w ? int64_t(w->size()) - 2 : 0), {op.getMask(), int64_t(1)}}) {
+    std::optional<Sizes> sizes = operand ? in.sizes(operand) : std::nullopt;
+    if (!sizes || !taps)
+      continue;
+    if (sizes->size() != w->size() || (isStatic((*sizes)[1]) && (*sizes)[1] != groups * *taps * perTap))
+      return in.fail("expected " + Twine(perTap) + " values for each of " + Twine(groups) + " x " + Twine(*taps) +
+                     " taps in dimension 1 but got " + printSizes(*sizes));
+  }
+  return convResult(in, op, in.element(op.getX()));
+}
+
 LogicalResult shape::convInteger(Inference &in) {
   auto op = cast<ConvIntegerOp>(in.operation());
   return convResult(in, op, IntegerType::get(op.getContext(), 32));

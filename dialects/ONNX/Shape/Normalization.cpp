@@ -124,9 +124,9 @@ LogicalResult shape::meanVariance(Inference &in) {
 
 LogicalResult shape::dropout(Inference &in) {
   auto op = cast<DropoutOp>(in.operation());
-  bool training = op.getTrainingMode().value_or(false);
-  if (training && !op.getRatioOperand() && (!op.getRatio() || !op.getRatio()->isZero()))
-    return in.fail("in training its result is random; export the model for inference");
+  double ratio = op.getRatio() ? op.getRatio()->convertToDouble() : 0;
+  if (!(ratio >= 0 && ratio <= 1))
+    return in.fail("expected a ratio from 0 to 1 but got " + std::to_string(ratio));
   if (failed(in.result(op.getMask(), IntegerType::get(op.getContext(), 1), in.sizes(op.getX()))))
     return failure();
   return in.result(op.getY(), in.element(op.getX()), in.sizes(op.getX()));

@@ -83,32 +83,46 @@ static FailureOr<Value> lowerEinsum(onnx::EinsumOp op, LinalgBuilder &b) {
     for (char letter = 'A'; letter <= 'z'; ++letter)
       if (left.count(letter) == 1 && llvm::isAlpha(letter))
         output.push_back(letter);
-  // Iterators: the result's letters, then the others in order of appearance.
+  // Iterators: the result's letters, then the others in order of appearance. A dimension of one element goes with any size.
   SmallString<16> letters(output);
-  for (char letter : left)
-    if (llvm::isAlpha(letter) && !StringRef(letters).contains(letter))
-      letters.push_back(letter);
-  auto mapOf = [&](StringRef term) {
-    SmallVector<int64_t> positions;
-    for (char letter : term)
-      positions.push_back(StringRef(letters).find(letter));
-    return b.dims(letters.size(), positions);
-  };
-  for (StringRef term : terms)
-    for (char letter : term)
+  SmallVector<int64_t> sizes(output.size(), 1);
+  for (auto [term, input] : llvm::zip_equal(terms, op.getInputs()))
+    for (auto [letter, size] : llvm::zip_equal(term, shapeOf(input))) {
       if (term.count(letter) != 1)
-        return op.emitOpError("a repeated letter inside one term is not supported");
+        return op.emitOpError("expected each letter once per term but got \"") << op.getEquation() << "\"";
+      size_t place = StringRef(letters).find(letter);
+      if (place == StringRef::npos) {
+        place = letters.size();
+        letters.push_back(letter);
+        sizes.push_back(1);
+      }
+      sizes[place] = size == 1 ? sizes[place] : size;
+    }
+  SmallVector<Value> operands(op.getInputs());
+  SmallVector<AffineMap> maps;
+  for (auto [term, operand] : llvm::zip_equal(terms, operands)) {
+    SmallVector<int64_t> positions, dropped;
+    for (auto [dim, letter] : llvm::enumerate(term)) {
+      size_t place = StringRef(letters).find(letter);
+      if (shapeOf(operand)[dim] == 1 && sizes[place] != 1)
+        dropped.push_back(dim);
+      else
+        positions.push_back(place);
+    }
+    operand = b.dropUnitDims(operand, dropped);
+    maps.push_back(b.dims(letters.size(), positions));
+  }
+  SmallVector<int64_t> results = llvm::to_vector(llvm::seq<int64_t>(0, output.size()));
+  AffineMap result = b.dims(letters.size(), results);
   Value y = op.getY();
   if (terms.size() == 2)
-    return b.contract(op.getInputs()[0], mapOf(terms[0]), op.getInputs()[1], mapOf(terms[1]), mapOf(output), shapeOf(y),
-                      elementTypeOf(y));
+    return b.contract(operands[0], maps[0], operands[1], maps[1], result, shapeOf(y), elementTypeOf(y));
   SmallVector<utils::IteratorType> iterators(letters.size(), utils::IteratorType::reduction);
   std::fill_n(iterators.begin(), output.size(), utils::IteratorType::parallel);
   auto itself = [](Builder1 &, ValueRange e) -> Value { return e[0]; };
   if (letters.size() == output.size())
-    return b.map(op.getInputs()[0], mapOf(terms[0]), shapeOf(y), elementTypeOf(y), itself);
-  return b.reduce(op.getInputs()[0], {mapOf(terms[0]), mapOf(output)}, iterators, shapeOf(y), elementTypeOf(y),
-                  Reduction::Sum, itself);
+    return b.map(operands[0], maps[0], shapeOf(y), elementTypeOf(y), itself);
+  return b.reduce(operands[0], {maps[0], result}, iterators, shapeOf(y), elementTypeOf(y), Reduction::Sum, itself);
 }
 
 static FailureOr<Value> lowerDet(onnx::DetOp op, LinalgBuilder &b) {

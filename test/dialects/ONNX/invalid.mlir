@@ -72,9 +72,34 @@ func.func @huge(%a: tensor<1xf32>) {
 
 // -----
 
-func.func @training(%a: tensor<1xf32>) {
-  // expected-error@+1 {{in training its result is random}}
-  %y = onnx.Dropout(%a) {training_mode = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<1xf32>) -> tensor<1xf32>
+func.func @ratio(%a: tensor<1xf32>) {
+  // expected-error@+1 {{expected a ratio from 0 to 1 but got 1.5}}
+  %y = onnx.Dropout(%a) {ratio = 1.5 : f32, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<1xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @much_noise() {
+  // expected-error@+1 {{expected at most 2^28 random numbers}}
+  %y = onnx.RandomUniform() {shape = array<i64: 65536, 65536>, seed = 0.0 : f32} : () -> tensor<65536x65536xf32>
+  return
+}
+
+// -----
+
+func.func @einsum_output(%a: tensor<2x2xf32>) {
+  // expected-error@+1 {{expected each letter once in the output but got 'ii'}}
+  %y = onnx.Einsum(%a) {equation = "ij->ii"} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @deform_taps(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>, %o: tensor<1x4x2x2xf32>) {
+  // expected-error@+1 {{expected 2 values for each of 1 x 4 taps in dimension 1 but got 1x4x2x2}}
+  %y = onnx.DeformConv(%x, %w, %o) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}
+      : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>, tensor<1x4x2x2xf32>) -> tensor<1x1x2x2xf32>
   return
 }
 

@@ -95,3 +95,41 @@ func.func @lengths(%x: tensor<1x2x3xf32>, %n: tensor<2xi32>) -> tensor<1x2x2xf32
   %y = onnx.RNN(%x, %w, %r, %n) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>, resultSegmentSizes = array<i32: 0, 1>} : (tensor<1x2x3xf32>, tensor<1x2x3xf32>, tensor<1x2x2xf32>, tensor<2xi32>) -> tensor<1x2x2xf32>
   return %y : tensor<1x2x2xf32>
 }
+
+// The generator's published first word for counter 0 and key 0 is 0x6627e8d5; its upper 24 bits are the fraction.
+// CHECK-LABEL: func @uniform
+// CHECK: onnx.weight dense<0.399046421> : tensor<1xf32>
+func.func @uniform() -> tensor<1xf32> {
+  %y = onnx.RandomUniform() {shape = array<i64: 1>, seed = 0.0 : f32} : () -> tensor<1xf32>
+  return %y : tensor<1xf32>
+}
+
+// What is kept in training is divided by its share.
+// CHECK-LABEL: func @dropout
+// CHECK-DAG: %[[KEEP:.*]] = onnx.weight dense<{{.*}}> : tensor<2xi1>
+// CHECK: %[[D:.*]] = onnx.Div(%arg0, %{{.*}})
+// CHECK: onnx.Where(%[[KEEP]], %[[D]], %{{.*}})
+func.func @dropout(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = onnx.Dropout(%x) {ratio = 2.500000e-01 : f32, training_mode = true, seed = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 0>}
+      : (tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// A diagonal is every fourth element of nine.
+// CHECK-LABEL: func @diagonal
+// CHECK: %[[FLAT:.*]] = onnx.Reshape({{.*}}) {shape = array<i64: 2, 9>}
+// CHECK: %[[D:.*]] = onnx.Slice(%[[FLAT]]) {{.*}}steps = array<i64: 4>
+// CHECK: onnx.Einsum(%[[D]]) {equation = "ij->ji"}
+func.func @diagonal(%x: tensor<2x3x3xf32>) -> tensor<3x2xf32> {
+  %y = onnx.Einsum(%x) {equation = "ijj->ji"} : (tensor<2x3x3xf32>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func @three_terms
+// CHECK: %[[AB:.*]] = onnx.Einsum(%arg0, %arg1) {equation = "ij,jk->ik"}
+// CHECK: onnx.Einsum(%[[AB]], %arg2) {equation = "ik,kl->il"}
+func.func @three_terms(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %c: tensor<4x5xf32>) -> tensor<2x5xf32> {
+  %y = onnx.Einsum(%a, %b, %c) {equation = "ij,jk,kl->il"}
+      : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
