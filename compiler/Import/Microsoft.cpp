@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Import/NodeImporter.h"
 
-#include "compiler/Weights/Constant.h"
+#include "compiler/Weights/PackedWeights.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -199,70 +199,6 @@ LogicalResult upgrade::microsoftFusedConv(NodeImporter &node) {
 // MatMulNBits
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// How the weights of MatMulNBits lie in their bytes: `bits` each, the first ones lowest, blocks of whole bytes.
-struct PackedWeights {
-  int64_t depth, columns, bits, block;
-
-  int64_t blocks() const { return (depth + block - 1) / block; }
-  int64_t paddedDepth() const { return blocks() * block; }
-  int64_t blockBytes() const { return block * bits / 8; }
-  int64_t zeroPointBytes() const { return (blocks() * bits + 7) / 8; }
-
-  /// Number `index` among those packed from `bytes` on.
-  uint8_t at(const char *bytes, int64_t index) const {
-    int64_t first = index * bits;
-    return (uint8_t(bytes[first / 8]) >> (first % 8)) & ((1 << bits) - 1);
-  }
-};
-} // namespace
-
-/// The weights as bytes, [whole blocks, columns]: the order in which a product reads them.
-static ElementsAttr unpackWeights(NodeImporter &node, const PackedWeights &packed, const Constant &weights) {
-  std::vector<char> bytes(packed.paddedDepth() * packed.columns);
-  std::vector<char> splat;
-  const char *data = weights.bytes().data();
-  if (weights.isSplat()) {
-    splat.assign(weights.size(), data[0]);
-    data = splat.data();
-  }
-  for (int64_t column = 0; column < packed.columns; ++column)
-    for (int64_t k = 0; k < packed.depth; ++k) {
-      const char *block = data + (column * packed.blocks() + k / packed.block) * packed.blockBytes();
-      bytes[k * packed.columns + column] = char(packed.at(block, k % packed.block));
-    }
-  return makeConstant(
-      RankedTensorType::get({packed.paddedDepth(), packed.columns}, node.builder.getIntegerType(8, false)),
-      std::move(bytes), "weights");
-}
-
-/// The packed zero points, [blocks, columns]; all in the middle when the node gives none.
-static ElementsAttr unpackZeroPoints(NodeImporter &node, const PackedWeights &packed, std::optional<Constant> given) {
-  std::vector<char> bytes(packed.blocks() * packed.columns, char(1 << (packed.bits - 1)));
-  for (int64_t column = 0; given && column < packed.columns; ++column)
-    for (int64_t block = 0; block < packed.blocks(); ++block) {
-      char value = 0;
-      if (given->isSplat()) {
-        std::vector<char> row(packed.zeroPointBytes(), given->bytes()[0]);
-        value = char(packed.at(row.data(), block));
-      } else {
-        value = char(packed.at(given->bytes().data() + column * packed.zeroPointBytes(), block));
-      }
-      bytes[block * packed.columns + column] = value;
-    }
-  return makeConstant(RankedTensorType::get({packed.blocks(), packed.columns}, node.builder.getIntegerType(8, false)),
-                      std::move(bytes), "zero_points");
-}
-
-/// [columns, blocks], flat or not, as [blocks, columns].
-static Value blocksFirst(NodeImporter &node, const PackedWeights &packed, Value x) {
-  NamedAttribute shape = node.named("shape", node.builder.getDenseI64ArrayAttr({packed.columns, packed.blocks()}));
-  Value matrix = node.createSimple("Reshape", {x}, shape);
-  return matrix
-             ? node.createSimple("Transpose", {matrix}, node.named("perm", node.builder.getDenseI64ArrayAttr({1, 0})))
-             : Value();
-}
-
 /// Why the weights cannot be read; empty when they can.
 static std::string problemOf(NodeImporter &node, const PackedWeights &packed, std::optional<Constant> weights) {
   if (packed.bits != 2 && packed.bits != 4 && packed.bits != 8)
@@ -289,7 +225,7 @@ LogicalResult upgrade::microsoftMatMulNBits(NodeImporter &node) {
   if (packed.block < 16 || packed.block > kMost || (packed.block & (packed.block - 1)) != 0)
     return node.problem(Kind::Broken, "expected a 'block_size' that is a power of 2 from 16 to 2^30 but got " +
                                           std::to_string(packed.block));
-  int64_t expected = packed.columns * packed.blocks() * packed.blockBytes();
+  int64_t expected = packed.weightBytes();
   if (elementBytes(weights->elementType()) != 1 || weights->size() != expected)
     return node.problem(Kind::Broken, "expected " + std::to_string(expected) + " bytes of weights but got " +
                                           std::to_string(weights->size()));
@@ -305,36 +241,7 @@ LogicalResult upgrade::microsoftMatMulNBits(NodeImporter &node) {
       return node.problem(Kind::Broken, "expected " + std::to_string(packed.columns * packed.zeroPointBytes()) +
                                             " bytes of zero points but got " + std::to_string(points->size()));
   }
-  Value bytes = node.constant(unpackWeights(node, packed, *weights));
-  Value scales = blocksFirst(node, packed, node.operand(2));
-  if (!scales)
-    return failure();
-  NamedAttribute axis = node.named("axis", node.builder.getI64IntegerAttr(0));
-  NamedAttribute block = node.named("block_size", node.builder.getI64IntegerAttr(packed.block));
-  Value b;
-  if (!real) {
-    b = node.createSimple("DequantizeLinear", {bytes, scales, node.constant(unpackZeroPoints(node, packed, points))},
-                          {axis, block});
-  } else {
-    // Zero points between two numbers: (b - z) · s = b · s - z · s, the second one the same within a block.
-    Value shifted = node.createSimple("DequantizeLinear", {bytes, scales}, {axis, block});
-    Value points = blocksFirst(node, packed, zeroPoints);
-    Value offsets = points ? node.createSimple("Mul", {points, scales}, {}) : Value();
-    Value ones = offsets ? node.constant(makeConstant(RankedTensorType::get({packed.paddedDepth(), packed.columns},
-                                                                            node.builder.getIntegerType(8, false)),
-                                                      {char(1)}, "ones"))
-                         : Value();
-    Value spread = ones ? node.createSimple("DequantizeLinear", {ones, offsets}, {axis, block}) : Value();
-    b = shifted && spread ? node.createSimple("Sub", {shifted, spread}, {}) : Value();
-  }
-  // The last block may reach behind the end.
-  auto list = [&](StringRef name, int64_t value) {
-    return node.named(name, node.builder.getDenseI64ArrayAttr({value}));
-  };
-  if (b && packed.depth != packed.paddedDepth())
-    b = node.createSimple("Slice", {b}, {list("starts", 0), list("ends", packed.depth), list("axes", 0)});
-  Value y = b ? node.createSimple("MatMul", {node.operand(0), b}, {}) : Value();
-  return y ? node.define(sum(node, y, node.operand(5))) : failure();
+  return node.buildDefault();
 }
 
 //===----------------------------------------------------------------------===//
@@ -377,6 +284,14 @@ LogicalResult upgrade::microsoftAttention(NodeImporter &node) {
        {type && type.getRank() == 4, "a mask of 4 dimensions"},
        {isPackedMask(mask, node.operand(0)), "a mask of lengths and starts of all samples"}},
       kShareHint);
+}
+
+LogicalResult upgrade::microsoftQuantizedAttention(NodeImporter &node) {
+  return buildUnless(node,
+                     {{flagOf(node, "past_present_share_buffer"), "a buffer shared between past and present"},
+                      {flagOf(node, "do_rotary"), "a rotation of the queries inside Attention"},
+                      {isPackedMask(node.operand(5), node.operand(0)), "a mask of lengths and starts of all samples"}},
+                     kShareHint);
 }
 
 LogicalResult upgrade::microsoftGroupQuery(NodeImporter &node) {

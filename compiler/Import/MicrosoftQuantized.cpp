@@ -1,7 +1,8 @@
 //===- MicrosoftQuantized.cpp - com.microsoft on quantised data -----------===//
 //
-// Owns the import steps of the QLinear operators of Ops/Microsoft.td: the operands are dequantised, the standard's
-// operator computes in fp32, and its result is quantised.
+// Owns the import steps of the operators on quantised data of Ops/Microsoft.td. QLinear operators dequantise their
+// operands, compute the standard's operator in fp32, and quantise its result, but for QLinearAdd and QLinearMul, whose
+// arithmetic is ONNX Runtime's: results that lie between two steps round as there. Products are sums of integers.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Import/NodeImporter.h"
@@ -31,13 +32,148 @@ static LogicalResult defineQuantized(NodeImporter &node, Value value, unsigned s
                                        node.named("output_dtype", TypeAttr::get(element))));
 }
 
-static LogicalResult binary(NodeImporter &node, StringRef op) {
-  Value a = dequantized(node, 0), b = a ? dequantized(node, 3) : Value();
-  return defineQuantized(node, b ? node.createSimple(op, {a, b}, {}) : b, 6, node.operand(0));
+/// Arithmetic on real tensors, built in the order of calls. A problem leaves a null value, which stays null.
+namespace {
+class Arithmetic {
+public:
+  explicit Arithmetic(NodeImporter &node) : node(node) {}
+
+  Value op(StringRef name, ArrayRef<Value> values, ArrayRef<NamedAttribute> attributes = {}) {
+    return llvm::is_contained(values, Value()) ? Value() : node.createSimple(name, values, attributes);
+  }
+  Value add(Value x, Value y) { return op("Add", {x, y}); }
+  Value sub(Value x, Value y) { return op("Sub", {x, y}); }
+  Value mul(Value x, Value y) { return op("Mul", {x, y}); }
+  Value div(Value x, Value y) { return op("Div", {x, y}); }
+  Value cast(Value x, Type element) {
+    return x && getElementTypeOrSelf(x.getType()) == element ? x : op("Cast", {x}, node.named("to", TypeAttr::get(element)));
+  }
+  /// An operand as fp32, zero when the node does not give it.
+  Value real(Value x) {
+    Type f32 = node.builder.getF32Type();
+    return x ? cast(x, f32) : node.constant(DenseElementsAttr::get(RankedTensorType::get({}, f32), 0.0f));
+  }
+  /// The nearest integers, ties to even, that the type has.
+  Value rounded(Value x, IntegerType type) {
+    bool isUnsigned = type.isUnsigned();
+    unsigned width = type.getWidth();
+    auto bound = [&](StringRef name, const APInt &value) {
+      float number = isUnsigned ? float(value.getZExtValue()) : float(value.getSExtValue());
+      return node.named(name, node.builder.getF32FloatAttr(number));
+    };
+    NamedAttribute bounds[] = {bound("min", isUnsigned ? APInt::getMinValue(width) : APInt::getSignedMinValue(width)),
+                               bound("max", isUnsigned ? APInt::getMaxValue(width) : APInt::getSignedMaxValue(width))};
+    return cast(op("Clip", {op("Round", {x})}, bounds), type);
+  }
+
+private:
+  NodeImporter &node;
+};
+} // namespace
+
+/// The type of quantised elements; null, after a problem, for another one.
+static IntegerType quantizedType(NodeImporter &node, Value x) {
+  auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(x.getType()));
+  if (!type || type.getWidth() > 16)
+    (void)node.problem(Kind::Broken, "expected elements of 8 or 16 bits");
+  return type && type.getWidth() <= 16 ? type : IntegerType();
 }
 
-LogicalResult upgrade::microsoftQuantizedAdd(NodeImporter &node) { return binary(node, "Add"); }
-LogicalResult upgrade::microsoftQuantizedMul(NodeImporter &node) { return binary(node, "Mul"); }
+/// a · (a_scale / y_scale) + (b · (b_scale / y_scale) + fixed), where all that is constant is in `fixed`.
+LogicalResult upgrade::microsoftQuantizedAdd(NodeImporter &node) {
+  IntegerType type = quantizedType(node, node.operand(0));
+  if (!type)
+    return failure();
+  Arithmetic write(node);
+  Value ratioA = write.div(node.operand(1), node.operand(6)), ratioB = write.div(node.operand(4), node.operand(6));
+  Value offset = write.add(write.mul(ratioA, write.real(node.operand(2))), write.mul(ratioB, write.real(node.operand(5))));
+  Value fixed = write.sub(write.real(node.operand(7)), offset);
+  Value inner = write.add(write.mul(write.real(node.operand(3)), ratioB), fixed);
+  Value y = write.rounded(write.add(write.mul(write.real(node.operand(0)), ratioA), inner), type);
+  return y ? node.define(y) : failure();
+}
+
+/// The product of both differences, an exact integer, · (a_scale · b_scale / y_scale) + y_zero_point.
+LogicalResult upgrade::microsoftQuantizedMul(NodeImporter &node) {
+  IntegerType type = quantizedType(node, node.operand(0));
+  if (!type)
+    return failure();
+  Arithmetic write(node);
+  auto difference = [&](unsigned operand) {
+    Value x = write.real(node.operand(operand));
+    return node.operand(operand + 2) ? write.sub(x, write.real(node.operand(operand + 2))) : x;
+  };
+  Value ratio = write.div(write.mul(node.operand(1), node.operand(4)), node.operand(6));
+  Value product = write.mul(write.mul(difference(0), difference(3)), ratio);
+  Value y = write.rounded(write.add(product, write.real(node.operand(7))), type);
+  return y ? node.define(y) : failure();
+}
+
+LogicalResult upgrade::microsoftQuantizedMean(NodeImporter &node) {
+  Value x = dequantized(node, 0);
+  return defineQuantized(node, x ? node.createSimple("ReduceMean", {x}, node.attributes) : x, 3, node.operand(0));
+}
+
+LogicalResult upgrade::microsoftQuantizedWhere(NodeImporter &node) {
+  Value x = dequantized(node, 1), y = x ? dequantized(node, 4) : x;
+  return defineQuantized(node, y ? node.createSimple("Where", {node.operand(0), x, y}, {}) : y, 7, node.operand(1));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The 32-bit integers of a product, as multiples of both scales; `bias` may be absent.
+static LogicalResult defineScaled(NodeImporter &node, Value integers, Value scale, Value bias) {
+  Arithmetic write(node);
+  Value y = scale ? write.mul(write.cast(integers, getElementTypeOrSelf(scale.getType())), scale) : scale;
+  y = bias ? write.add(y, bias) : y;
+  return y ? node.define(y) : failure();
+}
+
+LogicalResult upgrade::microsoftIntegerToFloat(NodeImporter &node) {
+  Value sum = node.createSimple("MatMulInteger", {node.operand(0), node.operand(1), node.operand(4), node.operand(5)}, {});
+  Value scale = sum ? node.createSimple("Mul", {node.operand(2), node.operand(3)}, {}) : sum;
+  return defineScaled(node, sum, scale, node.operand(6));
+}
+
+LogicalResult upgrade::microsoftDynamicMatMul(NodeImporter &node) {
+  Operation *a = node.create(*trn::onnx::findRecord("", "DynamicQuantizeLinear"), {{node.operand(0)}}, {}, {true, true, true});
+  if (!a)
+    return failure();
+  Value sum = node.createSimple("MatMulInteger", {a->getResult(0), node.operand(1), a->getResult(2), node.operand(3)}, {});
+  Value scale = sum ? node.createSimple("Mul", {a->getResult(1), node.operand(2)}, {}) : sum;
+  return defineScaled(node, sum, scale, node.operand(4));
+}
+
+LogicalResult upgrade::microsoftQuantizedGemm(NodeImporter &node) {
+  Arithmetic write(node);
+  auto flag = [&](StringRef name) {
+    auto given = dyn_cast_or_null<BoolAttr>(node.attributes.get(name));
+    return given && given.getValue();
+  };
+  auto matrix = [&](unsigned operand, StringRef swap) {
+    Value x = node.operand(operand);
+    return flag(swap) ? write.op("Transpose", {x}, node.named("perm", node.builder.getDenseI64ArrayAttr({1, 0}))) : x;
+  };
+  Value a = matrix(0, "transA"), b = a ? matrix(3, "transB") : a;
+  Value sum = b ? node.createSimple("MatMulInteger", {a, b, node.operand(2), node.operand(5)}, {}) : b;
+  if (node.operand(6))
+    sum = write.add(sum, node.operand(6));
+  Value scale = write.mul(node.operand(1), node.operand(4));
+  auto alpha = dyn_cast_or_null<FloatAttr>(node.attributes.get("alpha"));
+  if (alpha && alpha.getValueAsDouble() != 1)
+    scale = write.mul(scale, node.constant(DenseElementsAttr::get(RankedTensorType::get({}, node.builder.getF32Type()),
+                                                                 float(alpha.getValueAsDouble()))));
+  if (!node.operand(7))
+    return sum ? defineScaled(node, sum, scale, {}) : failure();
+  Value y = sum ? write.mul(write.real(sum), scale) : sum;
+  return defineQuantized(node, y, 7, node.operand(8) ? node.operand(8) : node.operand(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Others
+//===----------------------------------------------------------------------===//
 
 LogicalResult upgrade::microsoftQuantizedSigmoid(NodeImporter &node) {
   Value x = dequantized(node, 0);

@@ -264,6 +264,7 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
     populateMicrosoftPatterns(patterns);
     populateNormalizationPatterns(patterns);
     populateTrainingPatterns(patterns);
+    populatePackedPatterns(patterns);
     populateQuantizedPatterns(patterns);
     populateRandomPatterns(patterns);
     populateSignalPatterns(patterns);

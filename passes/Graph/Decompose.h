@@ -21,6 +21,8 @@ void populateRandomPatterns(mlir::RewritePatternSet &patterns);
 /// Unrolls LSTM layers of at most `maxSteps` steps.
 void populateRecurrentPatterns(mlir::RewritePatternSet &patterns, int64_t maxSteps);
 
+/// Products with packed weights, and gathers of them, unless the weights stay packed.
+void populatePackedPatterns(mlir::RewritePatternSet &patterns);
 /// Expresses operators on quantised data by those on floats and integers.
 void populateQuantizedPatterns(mlir::RewritePatternSet &patterns);
 /// Writes out Fourier transforms and windows.

@@ -1,6 +1,6 @@
 //===- DecomposeMicrosoft.cpp - com.microsoft by the standard's operators -===//
 //
-// Owns what MultiHeadAttention, Attention, GroupQueryAttention, RotaryEmbedding and EmbedLayerNormalization of
+// Owns what MultiHeadAttention, Attention, QAttention, GroupQueryAttention, RotaryEmbedding and EmbedLayerNormalization of
 // com.microsoft mean. The attentions become the standard's, with padding and windows as its mask: one decomposition
 // (DecomposeAttention.cpp) computes all of them.
 //
@@ -124,42 +124,60 @@ struct DecomposeMultiHead : OpRewritePattern<MicrosoftMultiHeadAttentionOp> {
   }
 };
 
+/// What follows the projection `all` to queries, keys and values, which have `hidden` elements each.
+template <typename OpTy>
+void replaceByAttention(PatternRewriter &b, GraphWriter &write, OpTy op, Value all, ArrayRef<int64_t> hidden, Value bias) {
+  int64_t heads = op.getNumHeads(), offset = 0;
+  Scores scores;
+  Value *const targets[] = {&scores.q, &scores.k, &scores.v};
+  for (auto [size, target] : llvm::zip_equal(hidden, targets)) {
+    *target = write.splitHeads(write.slice(all, 2, offset, offset + size), heads);
+    offset += size;
+  }
+  int64_t keys = typeOf(scores.k).getDimSize(2);
+  if (Value past = op.getPast()) {
+    SmallVector<int64_t> shape(typeOf(past).getShape().drop_front());
+    scores.pastKey = write.reshape(write.slice(past, 0, 0, 1), shape);
+    scores.pastValue = write.reshape(write.slice(past, 0, 1, 2), shape);
+    keys += shape[2];
+  }
+  if (op.getMaskIndex())
+    scores.mask = paddingFilter(write, op.getMaskIndex(), typeOf(op.getInput()).getDimSize(0), keys,
+                                op.getMaskFilterValue().convertToDouble(), typeOf(all).getElementType());
+  scores.mask = sumOf(write, bias, scores.mask);
+  scores.attributes = {write.flag("is_causal", op.getUnidirectional())};
+  addScale(write, scores.attributes, op.getScale());
+  ResultRange results = attend(write, scores);
+  SmallVector<Value> values = {write.joinHeads(results[0])};
+  if (op.getPresent()) {
+    SmallVector<int64_t> shape(typeOf(results[1]).getShape());
+    shape.insert(shape.begin(), 1);
+    values.push_back(write.concat({write.reshape(results[1], shape), write.reshape(results[2], shape)}, 0));
+  }
+  b.replaceOp(op, values);
+}
+
 struct DecomposeMicrosoftAttention : OpRewritePattern<MicrosoftAttentionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MicrosoftAttentionOp op, PatternRewriter &b) const override {
     GraphWriter write(b, op.getLoc());
-    int64_t heads = op.getNumHeads(), offset = 0, width = typeOf(op.getWeights()).getDimSize(1);
-    Value all = sumOf(write, write.matMul(op.getInput(), op.getWeights()), op.getBias());
-    SmallVector<int64_t> hidden(3, width / 3);
+    SmallVector<int64_t> hidden(3, typeOf(op.getWeights()).getDimSize(1) / 3);
     if (op.getQkvHiddenSizes())
       hidden.assign(op.getQkvHiddenSizes()->begin(), op.getQkvHiddenSizes()->end());
-    Scores scores;
-    Value *const targets[] = {&scores.q, &scores.k, &scores.v};
-    for (auto [size, target] : llvm::zip_equal(hidden, targets)) {
-      *target = write.splitHeads(write.slice(all, 2, offset, offset + size), heads);
-      offset += size;
-    }
-    int64_t keys = typeOf(scores.k).getDimSize(2);
-    if (Value past = op.getPast()) {
-      SmallVector<int64_t> shape(typeOf(past).getShape().drop_front());
-      scores.pastKey = write.reshape(write.slice(past, 0, 0, 1), shape);
-      scores.pastValue = write.reshape(write.slice(past, 0, 1, 2), shape);
-      keys += shape[2];
-    }
-    if (op.getMaskIndex())
-      scores.mask = paddingFilter(write, op.getMaskIndex(), typeOf(op.getInput()).getDimSize(0), keys,
-                                  op.getMaskFilterValue().convertToDouble(), typeOf(all).getElementType());
-    scores.mask = sumOf(write, op.getAttentionBias(), scores.mask);
-    scores.attributes = {write.flag("is_causal", op.getUnidirectional())};
-    addScale(write, scores.attributes, op.getScale());
-    ResultRange results = attend(write, scores);
-    SmallVector<Value> values = {write.joinHeads(results[0])};
-    if (op.getPresent()) {
-      SmallVector<int64_t> shape(typeOf(results[1]).getShape());
-      shape.insert(shape.begin(), 1);
-      values.push_back(write.concat({write.reshape(results[1], shape), write.reshape(results[2], shape)}, 0));
-    }
-    b.replaceOp(op, values);
+    Value all = sumOf(write, write.matMul(op.getInput(), op.getWeights()), op.getBias());
+    replaceByAttention(b, write, op, all, hidden, op.getAttentionBias());
+    return success();
+  }
+};
+
+struct DecomposeQuantizedAttention : OpRewritePattern<MicrosoftQAttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MicrosoftQAttentionOp op, PatternRewriter &b) const override {
+    GraphWriter write(b, op.getLoc());
+    Value product = write.product({op.getInput(), op.getInputScale(), op.getInputZeroPoint()},
+                                  {op.getWeights(), op.getWeightScale(), op.getWeightZeroPoint()});
+    SmallVector<int64_t> hidden(3, typeOf(op.getWeights()).getDimSize(1) / 3);
+    replaceByAttention(b, write, op, write.add(product, op.getBias()), hidden, /*bias=*/{});
     return success();
   }
 };
@@ -391,6 +409,6 @@ struct DecomposeEmbed : OpRewritePattern<MicrosoftEmbedLayerNormalizationOp> {
 } // namespace
 
 void trn::populateMicrosoftPatterns(RewritePatternSet &patterns) {
-  patterns.add<DecomposeMultiHead, DecomposeMicrosoftAttention, DecomposeGroupQuery, DecomposeMicrosoftRotary,
-               DecomposeEmbed>(patterns.getContext());
+  patterns.add<DecomposeMultiHead, DecomposeMicrosoftAttention, DecomposeQuantizedAttention, DecomposeGroupQuery,
+               DecomposeMicrosoftRotary, DecomposeEmbed>(patterns.getContext());
 }

@@ -1,12 +1,14 @@
 //===- DecomposeRecurrent.cpp - LSTM, GRU and RNN unrolled ----------------===//
 //
 // Owns the expansion of recurrent layers into matrix products and elementwise operations, one group per step. The
-// products with the input are one product for all steps. Refuses (leaves in place) recurrences longer than asked for
+// products with the input are one product for all steps. DynamicQuantizeLSTM (com.microsoft) is LSTM with products of
+// quantised data. Refuses (leaves in place) recurrences longer than asked for
 // and activation functions that the standard does not name.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Build.h"
+#include "dialects/ONNX/Ops/Microsoft.h"
 #include "dialects/ONNX/Ops/Recurrent.h"
 #include "passes/Graph/Decompose.h"
 #include "passes/Graph/GraphWriter.h"
@@ -72,6 +74,7 @@ ArrayRef<const char *> defaultActivations(LSTMOp) {
   static const char *const names[] = {"sigmoid", "tanh", "tanh"};
   return names;
 }
+ArrayRef<const char *> defaultActivations(MicrosoftDynamicQuantizeLSTMOp) { return defaultActivations(LSTMOp()); }
 ArrayRef<const char *> defaultActivations(GRUOp) {
   static const char *const names[] = {"sigmoid", "tanh"};
   return names;
@@ -112,15 +115,19 @@ template <typename OpTy> SmallVector<Activation> activationsOf(OpTy op, int64_t 
 /// One direction of a layer, written step by step.
 template <typename OpTy> class LayerWriter {
 public:
-  static constexpr int64_t kGates = std::is_same_v<OpTy, LSTMOp> ? 4 : std::is_same_v<OpTy, GRUOp> ? 3 : 1;
+  static constexpr bool kQuantized = std::is_same_v<OpTy, MicrosoftDynamicQuantizeLSTMOp>;
+  static constexpr bool kHasCell = std::is_same_v<OpTy, LSTMOp> || kQuantized;
+  static constexpr int64_t kGates = kHasCell ? 4 : std::is_same_v<OpTy, GRUOp> ? 3 : 1;
 
   LayerWriter(PatternRewriter &b, OpTy op) : write(b, op.getLoc()), op(op) {
     ArrayRef<int64_t> x = typeOf(op.getX()).getShape();
-    batchFirst = op.getLayout() != 0;
+    batchFirst = false;
+    if constexpr (!kQuantized)
+      batchFirst = op.getLayout() != 0;
     steps = x[batchFirst];
     batch = x[!batchFirst];
     input = x[2];
-    hidden = typeOf(op.getR()).getDimSize(2);
+    hidden = typeOf(op.getR()).getDimSize(kQuantized ? 1 : 2);
   }
 
   struct Result {
@@ -130,8 +137,18 @@ public:
 
   Result run(int64_t direction, bool backward, ArrayRef<Activation> functions) {
     activations = functions;
-    Value w = matrix(op.getW(), direction, {kGates * hidden, input});
-    recurrence = write.transpose(matrix(op.getR(), direction, {kGates * hidden, hidden}), {1, 0});
+    GraphWriter::Factor w;
+    if constexpr (kQuantized) {
+      auto factor = [&](Value weights, int64_t rows, Value scale, Value zeroPoint) -> GraphWriter::Factor {
+        return {matrix(weights, direction, {rows, kGates * hidden}), parameter(scale, direction),
+                parameter(zeroPoint, direction)};
+      };
+      w = factor(op.getW(), input, op.getWScale(), op.getWZeroPoint());
+      recurrence = factor(op.getR(), hidden, op.getRScale(), op.getRZeroPoint());
+    } else {
+      w.data = write.transpose(matrix(op.getW(), direction, {kGates * hidden, input}), {1, 0});
+      recurrence.data = write.transpose(matrix(op.getR(), direction, {kGates * hidden, hidden}), {1, 0});
+    }
     h = state(op.getInitialH(), direction);
     c = {};
     readParameters(direction);
@@ -157,6 +174,16 @@ private:
   Value matrix(Value x, int64_t direction, ArrayRef<int64_t> shape) {
     return write.reshape(write.slice(x, 0, direction, direction + 1), shape);
   }
+  /// A parameter of a direction's quantised weights: one, or one for each column.
+  Value parameter(Value x, int64_t direction) {
+    int64_t columns = typeOf(x).getRank() == 2 ? typeOf(x).getDimSize(1) : 1;
+    Value own = write.slice(x, 0, direction, direction + 1);
+    return columns == 1 ? write.reshape(own, {}) : write.reshape(own, {columns});
+  }
+  /// `x` times a matrix of weights: all columns, or those of some gates.
+  Value product(Value x, const GraphWriter::Factor &weights) {
+    return weights.scale ? write.product(write.quantized(x), weights) : write.matMul(x, weights.data);
+  }
   Value state(Value x, int64_t direction) {
     if (!x)
       return {};
@@ -171,7 +198,7 @@ private:
 
   /// The direction's cell state, peepholes and biases.
   void readParameters(int64_t direction) {
-    if constexpr (std::is_same_v<OpTy, LSTMOp>) {
+    if constexpr (kHasCell) {
       c = state(op.getInitialC(), direction);
       peepholes = op.getP() ? matrix(op.getP(), direction, {3 * hidden}) : Value();
     }
@@ -190,11 +217,11 @@ private:
     }
   }
 
-  /// `X · Wᵀ` with the biases, for all steps: [steps · batch, gates · hidden].
-  Value inputGates(Value w) {
+  /// The product of `X` and the weights with the biases, for all steps: [steps · batch, gates · hidden].
+  Value inputGates(const GraphWriter::Factor &w) {
     Value x = batchFirst ? write.transpose(op.getX(), {1, 0, 2}) : op.getX();
     Value rows = write.reshape(x, {steps * batch, input});
-    return sum(write.matMul(rows, write.transpose(w, {1, 0})), bias);
+    return sum(product(rows, w), bias);
   }
 
   Value activate(unsigned function, Value x) {
@@ -209,22 +236,22 @@ private:
   }
 
   void doStep(Value fromInput) {
-    if constexpr (std::is_same_v<OpTy, LSTMOp>)
+    if constexpr (kHasCell)
       stepLstm(fromInput);
     else if constexpr (std::is_same_v<OpTy, GRUOp>)
       stepGru(fromInput);
     else
-      h = activate(0, sum(fromInput, h ? write.matMul(h, recurrence) : Value()));
+      h = activate(0, sum(fromInput, h ? product(h, recurrence) : Value()));
   }
 
   /// The standard's order of gates is input, output, forget, cell; of peepholes input, output, forget.
   void stepLstm(Value fromInput) {
-    Value gates = sum(fromInput, h ? write.matMul(h, recurrence) : Value());
+    Value gates = sum(fromInput, h ? product(h, recurrence) : Value());
     Value in = activate(0, peephole(part(gates, 0), 0, c));
     Value cell = write.mul(in, activate(1, part(gates, 3)));
     if (c) {
       bool coupled = false;
-      if constexpr (std::is_same_v<OpTy, LSTMOp>)
+      if constexpr (kHasCell)
         coupled = op.getInputForget();
       Value forget = coupled ? write.sub(write.scalar(1, in), in) : activate(0, peephole(part(gates, 2), 2, c));
       cell = write.add(write.mul(forget, c), cell);
@@ -240,7 +267,7 @@ private:
     if constexpr (std::is_same_v<OpTy, GRUOp>)
       linear = op.getLinearBeforeReset();
     // Without a product that waits for the reset gate, one product serves all gates.
-    Value fromState = h ? write.matMul(h, linear ? recurrence : part(recurrence, 0, 2)) : Value();
+    Value fromState = h ? write.matMul(h, linear ? recurrence.data : part(recurrence.data, 0, 2)) : Value();
     Value both = sum(part(fromInput, 0, 2), fromState ? part(fromState, 0, 2) : Value());
     Value update = activate(0, part(both, 0)), reset = activate(0, part(both, 1));
     Value remembered;
@@ -248,7 +275,7 @@ private:
       remembered = sum(fromState ? part(fromState, 2) : Value(), recurrentBias);
       remembered = remembered ? write.mul(reset, remembered) : Value();
     } else if (h) {
-      remembered = write.matMul(write.mul(reset, h), part(recurrence, 2));
+      remembered = write.matMul(write.mul(reset, h), part(recurrence.data, 2));
     }
     Value candidate = activate(1, sum(part(fromInput, 2), remembered));
     Value fresh = write.mul(write.sub(write.scalar(1, update), update), candidate);
@@ -282,7 +309,8 @@ private:
 
   OpTy op;
   ArrayRef<Activation> activations;
-  Value recurrence, peepholes, bias, recurrentBias, h, c;
+  GraphWriter::Factor recurrence;
+  Value peepholes, bias, recurrentBias, h, c;
 };
 
 template <typename OpTy> struct UnrollLayer : OpRewritePattern<OpTy> {
@@ -307,7 +335,7 @@ template <typename OpTy> struct UnrollLayer : OpRewritePattern<OpTy> {
       results.push_back(allSteps(writer, directions));
     if (op.getYH())
       results.push_back(lastStep(writer, directions, &Writer::Result::lastHidden));
-    if constexpr (std::is_same_v<OpTy, LSTMOp>)
+    if constexpr (Writer::kHasCell)
       if (op.getYC())
         results.push_back(lastStep(writer, directions, &Writer::Result::lastCell));
     b.replaceOp(op, results);
@@ -343,5 +371,6 @@ template <typename OpTy> struct UnrollLayer : OpRewritePattern<OpTy> {
 } // namespace
 
 void trn::populateRecurrentPatterns(RewritePatternSet &patterns, int64_t maxSteps) {
-  patterns.add<UnrollLayer<LSTMOp>, UnrollLayer<GRUOp>, UnrollLayer<RNNOp>>(patterns.getContext(), maxSteps);
+  patterns.add<UnrollLayer<LSTMOp>, UnrollLayer<MicrosoftDynamicQuantizeLSTMOp>, UnrollLayer<GRUOp>, UnrollLayer<RNNOp>>(
+      patterns.getContext(), maxSteps);
 }

@@ -16,6 +16,16 @@ Value GraphWriter::op(StringRef name, ArrayRef<Value> operands, ArrayRef<NamedAt
   return onnx::build(b, loc, name, operands, attributes);
 }
 
+Value GraphWriter::product(const Factor &x, const Factor &y) {
+  Value integers = op("MatMulInteger", {x.data, y.data, x.zeroPoint, y.zeroPoint});
+  return mul(cast(integers, typeOf(x.scale).getElementType()), mul(x.scale, y.scale));
+}
+
+GraphWriter::Factor GraphWriter::quantized(Value x) {
+  Operation *all = onnx::buildOperation(b, loc, "DynamicQuantizeLinear", {x}, {}, 3);
+  return {all->getResult(0), all->getResult(1), all->getResult(2)};
+}
+
 Value GraphWriter::cast(Value x, Type element) {
   if (typeOf(x).getElementType() == element)
     return x;

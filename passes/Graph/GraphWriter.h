@@ -23,6 +23,13 @@ public:
   mlir::Value div(mlir::Value x, mlir::Value y) { return op("Div", {x, y}); }
   mlir::Value neg(mlir::Value x) { return op("Neg", {x}); }
   mlir::Value matMul(mlir::Value x, mlir::Value y) { return op("MatMul", {x, y}); }
+  /// A product of quantised data, real; each factor with its scale and zero point (null: 0).
+  struct Factor {
+    mlir::Value data, scale, zeroPoint;
+  };
+  mlir::Value product(const Factor &x, const Factor &y);
+  /// `x` in bytes, over the range that its elements have.
+  Factor quantized(mlir::Value x);
   mlir::Value where(mlir::Value condition, mlir::Value x, mlir::Value y) { return op("Where", {condition, x, y}); }
   /// The value itself if it has that element type.
   mlir::Value cast(mlir::Value x, mlir::Type element);

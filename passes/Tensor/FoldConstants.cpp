@@ -21,6 +21,15 @@ static bool isLazyOnWeights(Operation *op) {
   return llvm::isa<linalg::TransposeOp, tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op);
 }
 
+/// Takes fields out of integers. All fields of a large weight take more memory than it: packed weights stay packed.
+static bool takesFields(Operation *op) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  return structured && llvm::any_of(*structured.getBlock(), [](Operation &inner) {
+           return llvm::isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp, arith::AndIOp>(inner) &&
+                  !inner.getResult(0).getType().isInteger(1);
+         });
+}
+
 namespace {
 class FoldConstants : public impl::FoldConstantsPassBase<FoldConstants> {
   using FoldConstantsPassBase::FoldConstantsPassBase;
@@ -75,6 +84,8 @@ class FoldConstants : public impl::FoldConstantsPassBase<FoldConstants> {
                      structured.getNumParallelLoops() == structured.getNumLoops();
     bool isFree = isUniform || reshapedWeight(op);
     if (!isFree && elements > maxElements && (isLazyOnWeights(op) || elements > largest))
+      return false;
+    if (elements > maxElements / 16 && takesFields(op)) // pieces of a packed weight are smaller than it
       return false;
     FailureOr<SmallVector<Tensor>> results = evaluateOp(op, operands);
     if (failed(results))

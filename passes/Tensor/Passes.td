@@ -62,7 +62,8 @@ def FoldConstantsPass : Pass<"tensor-fold-constants", "::mlir::func::FuncOp"> {
   let description = [{
     **Contract in**, **out**: stage `tensor`. An operation on constants is replaced by an `onnx.weight` with its value, as the
     reference evaluator computes it, when the result has at most `max-elements` elements or no more than its largest operand.
-    Reshapes of weights share the weight's bytes. Large transposes, slices and casts of weights stay: the layout makes them
+    Reshapes of weights share the weight's bytes. Shifts and masks of large weights stay: they take apart what is packed.
+    Large transposes, slices and casts of weights stay: the layout makes them
     part of the weight's lazy transforms.
 
     **Example**

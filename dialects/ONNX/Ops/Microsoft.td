@@ -98,13 +98,16 @@ def ONNX_MicrosoftFusedConvOp : ONNX_MicrosoftOp<"FusedConv", "microsoftFusedCon
                        OptionalAttr<DenseF32ArrayAttr>:$activation_params);
 }
 /// A product with constant weights of 2, 4 or 8 bits, [N, blocks, bytes of a block]: each block of a row has a scale and
-/// a zero point.
-def ONNX_MicrosoftMatMulNBitsOp : ONNX_MicrosoftOp<"MatMulNBits", "microsoftMatMulNBits", [AttrSizedOperandSegments]> {
+/// a zero point. Large ones stay packed until the lowering to linalg, and in device memory.
+def ONNX_MicrosoftMatMulNBitsOp
+    : ONNX_DomainOp<"com.microsoft", "microsoft", "MatMulNBits", [1], "matMulNBits", [AttrSizedOperandSegments]> {
   let arguments = (ins ONNX_FloatTensor:$a, ONNX_Tensor:$b, ONNX_FloatTensor:$scales, Optional<ONNX_Tensor>:$zero_points,
                        Optional<ONNX_IndexTensor>:$g_idx, Optional<ONNX_FloatTensor>:$bias, I64Attr:$K, I64Attr:$N,
                        DefaultValuedAttr<I64Attr, "4">:$bits, I64Attr:$block_size,
                        DefaultValuedAttr<I64Attr, "0">:$accuracy_level,
                        DefaultValuedAttr<I64Attr, "0">:$weight_prepacked);
+  let results = (outs ONNX_FloatTensor:$y);
+  let upgrades = [Upgrade<1000, "microsoftMatMulNBits">];
   let limits = "constant weights of 2, 4 or 8 bits; no g_idx";
 }
 
@@ -144,6 +147,20 @@ def ONNX_MicrosoftAttentionOp : ONNX_MicrosoftComposite<"Attention", "microsoftA
                        DefaultValuedAttr<F32Attr, "-10000.0f">:$mask_filter_value, OptionalAttr<F32Attr>:$scale,
                        DefaultValuedAttr<BoolAttr, "false">:$do_rotary,
                        DefaultValuedAttr<I64Attr, "0">:$rotary_embedding_dim,
+                       DefaultValuedAttr<BoolAttr, "false">:$past_present_share_buffer);
+  let results = (outs ONNX_FloatTensor:$output, Optional<ONNX_FloatTensor>:$present);
+  let limits = "no rotation, no buffers shared between past and present";
+}
+/// Attention whose projection is of quantised data: the scales are one, or one for each column of the weights.
+def ONNX_MicrosoftQAttentionOp : ONNX_MicrosoftComposite<"QAttention", "microsoftQuantizedAttention",
+                                                         "microsoftQuantizedAttention", [AttrSizedOperandSegments]> {
+  let arguments = (ins ONNX_IntTensor:$input, ONNX_IntTensor:$weights, ONNX_FloatTensor:$bias,
+                       ONNX_FloatTensor:$input_scale, ONNX_FloatTensor:$weight_scale,
+                       Optional<ONNX_IndexTensor>:$mask_index, Optional<ONNX_IntTensor>:$input_zero_point,
+                       Optional<ONNX_IntTensor>:$weight_zero_point, Optional<ONNX_FloatTensor>:$past,
+                       I64Attr:$num_heads, DefaultValuedAttr<BoolAttr, "false">:$unidirectional,
+                       DefaultValuedAttr<F32Attr, "-10000.0f">:$mask_filter_value, OptionalAttr<F32Attr>:$scale,
+                       DefaultValuedAttr<BoolAttr, "false">:$do_rotary,
                        DefaultValuedAttr<BoolAttr, "false">:$past_present_share_buffer);
   let results = (outs ONNX_FloatTensor:$output, Optional<ONNX_FloatTensor>:$present);
   let limits = "no rotation, no buffers shared between past and present";
@@ -252,6 +269,63 @@ def ONNX_MicrosoftQLinearGlobalAveragePoolOp
     : ONNX_MicrosoftQuantized<"QLinearGlobalAveragePool", "microsoftQuantizedGlobalPool", []> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_FloatTensor:$x_scale, ONNX_Tensor:$x_zero_point, ONNX_FloatTensor:$y_scale,
                        ONNX_Tensor:$y_zero_point, DefaultValuedAttr<BoolAttr, "false">:$channels_last);
+}
+def ONNX_MicrosoftQLinearReduceMeanOp : ONNX_MicrosoftQuantized<"QLinearReduceMean", "microsoftQuantizedMean"> {
+  let arguments = (ins ONNX_Tensor:$x, ONNX_FloatTensor:$x_scale, Optional<ONNX_Tensor>:$x_zero_point,
+                       ONNX_FloatTensor:$y_scale, Optional<ONNX_Tensor>:$y_zero_point,
+                       OptionalAttr<DenseI64ArrayAttr>:$axes, DefaultValuedAttr<BoolAttr, "true">:$keepdims);
+}
+def ONNX_MicrosoftQLinearWhereOp : ONNX_MicrosoftQuantized<"QLinearWhere", "microsoftQuantizedWhere", []> {
+  let arguments = (ins ONNX_BoolTensor:$condition, ONNX_Tensor:$x, ONNX_FloatTensor:$x_scale, ONNX_Tensor:$x_zero_point,
+                       ONNX_Tensor:$other, ONNX_FloatTensor:$other_scale, ONNX_Tensor:$other_zero_point,
+                       ONNX_FloatTensor:$y_scale, ONNX_Tensor:$y_zero_point);
+}
+
+/// Products of quantised data whose result is real; a zero point or scale of `b` is one, or one for each column.
+def ONNX_MicrosoftMatMulIntegerToFloatOp : ONNX_MicrosoftQuantized<"MatMulIntegerToFloat", "microsoftIntegerToFloat"> {
+  let arguments = (ins ONNX_IntTensor:$a, ONNX_IntTensor:$b, ONNX_FloatTensor:$a_scale, ONNX_FloatTensor:$b_scale,
+                       Optional<ONNX_IntTensor>:$a_zero_point, Optional<ONNX_IntTensor>:$b_zero_point,
+                       Optional<ONNX_FloatTensor>:$bias);
+}
+def ONNX_MicrosoftDynamicQuantizeMatMulOp
+    : ONNX_MicrosoftQuantized<"DynamicQuantizeMatMul", "microsoftDynamicMatMul"> {
+  let arguments = (ins ONNX_FloatTensor:$a, ONNX_IntTensor:$b, ONNX_FloatTensor:$b_scale,
+                       Optional<ONNX_IntTensor>:$b_zero_point, Optional<ONNX_FloatTensor>:$bias);
+}
+/// Gemm of quantised data; `c` counts in steps of both scales. Without `y_scale` the result is real.
+def ONNX_MicrosoftQGemmOp : ONNX_MicrosoftQuantized<"QGemm", "microsoftQuantizedGemm"> {
+  let arguments = (ins ONNX_IntTensor:$a, ONNX_FloatTensor:$a_scale, ONNX_IntTensor:$a_zero_point, ONNX_IntTensor:$b,
+                       ONNX_FloatTensor:$b_scale, ONNX_IntTensor:$b_zero_point, Optional<ONNX_IntTensor>:$c,
+                       Optional<ONNX_FloatTensor>:$y_scale, Optional<ONNX_IntTensor>:$y_zero_point,
+                       DefaultValuedAttr<F32Attr, "1.0f">:$alpha, DefaultValuedAttr<BoolAttr, "false">:$transA,
+                       DefaultValuedAttr<BoolAttr, "false">:$transB);
+}
+/// Rows of quantised data, dequantised: blocks along `quantize_axis` have a scale and a zero point. Bytes of data hold
+/// 8 or two times 4 bits.
+def ONNX_MicrosoftGatherBlockQuantizedOp
+    : ONNX_DomainOp<"com.microsoft", "microsoft", "GatherBlockQuantized", [1], "gatherBlockQuantized"> {
+  let arguments = (ins ONNX_Tensor:$data, ONNX_IndexTensor:$indices, ONNX_FloatTensor:$scales,
+                       Optional<ONNX_Tensor>:$zero_points, DefaultValuedAttr<I64Attr, "0">:$gather_axis,
+                       DefaultValuedAttr<I64Attr, "1">:$quantize_axis, DefaultValuedAttr<I64Attr, "128">:$block_size,
+                       DefaultValuedAttr<I64Attr, "4">:$bits);
+  let results = (outs ONNX_FloatTensor:$y);
+  let limits = "blocks that divide the axis";
+}
+/// LSTM with weights of bytes, [directions, input, 4 · hidden]: what enters a product is quantised first, the whole
+/// input in one range, the state in a range of its own at each step. A scale is one for each direction or each column.
+def ONNX_MicrosoftDynamicQuantizeLSTMOp
+    : ONNX_DomainOp<"com.microsoft", "microsoft", "DynamicQuantizeLSTM", [1], "recurrent",
+                    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let arguments = (ins ONNX_FloatTensor:$x, ONNX_IntTensor:$w, ONNX_IntTensor:$r, Optional<ONNX_FloatTensor>:$b,
+                       Optional<TensorOf<[I32]>>:$sequence_lens, Optional<ONNX_FloatTensor>:$initial_h,
+                       Optional<ONNX_FloatTensor>:$initial_c, Optional<ONNX_FloatTensor>:$p, ONNX_FloatTensor:$w_scale,
+                       ONNX_IntTensor:$w_zero_point, ONNX_FloatTensor:$r_scale, ONNX_IntTensor:$r_zero_point,
+                       OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<DenseF32ArrayAttr>:$activation_alpha,
+                       OptionalAttr<DenseF32ArrayAttr>:$activation_beta, OptionalAttr<F32Attr>:$clip,
+                       DefaultValuedStrAttr<StrAttr, "forward">:$direction, OptionalAttr<I64Attr>:$hidden_size,
+                       DefaultValuedAttr<BoolAttr, "false">:$input_forget);
+  let results = (outs Optional<ONNX_FloatTensor>:$y, Optional<ONNX_FloatTensor>:$y_h, Optional<ONNX_FloatTensor>:$y_c);
+  let limits = "sequences that are unrolled (at most 128 steps)";
 }
 
 #endif

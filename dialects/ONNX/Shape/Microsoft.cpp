@@ -7,6 +7,8 @@
 #include "dialects/ONNX/Ops/Microsoft.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir;
 using namespace trn::onnx;
 
@@ -125,18 +127,23 @@ LogicalResult shape::microsoftMultiHead(Inference &in) {
   return in.result(op.getOutput(), element, Sizes{known->batch, known->rows, times(known->valueSize, heads)});
 }
 
-LogicalResult shape::microsoftAttention(Inference &in) {
-  auto op = cast<MicrosoftAttentionOp>(in.operation());
+/// The rule of attention with its projection; `sizes` are those of queries, keys and values, equal when not given.
+template <typename OpTy>
+static LogicalResult projectedAttention(Inference &in, OpTy op, std::optional<ArrayRef<int64_t>> sizes, Type element) {
   std::optional<Sizes> x = in.sizes(op.getInput()), w = in.sizes(op.getWeights());
-  if (!x || !w)
-    return unknownResults(in);
+  if (!x || !w) {
+    for (Value result : op->getResults())
+      if (failed(in.result(result, element, std::nullopt)))
+        return failure();
+    return success();
+  }
   if (x->size() != 3 || w->size() != 2 || contradict((*x)[2], (*w)[0]))
     return in.fail("expected an input of [batch, sequence, hidden] and weights of [hidden, projections] but got " +
                    printSizes(*x) + " and " + printSizes(*w));
   int64_t heads = op.getNumHeads();
   SmallVector<int64_t> hidden(3, over((*w)[1], 3));
-  if (op.getQkvHiddenSizes())
-    hidden.assign(op.getQkvHiddenSizes()->begin(), op.getQkvHiddenSizes()->end());
+  if (sizes)
+    hidden.assign(sizes->begin(), sizes->end());
   if (hidden.size() != 3 || contradict(hidden[0], hidden[1]) ||
       contradict((*w)[1], plus(plus(hidden[0], hidden[1]), hidden[2])))
     return in.fail("expected weights of [hidden, queries + keys + values], as many queries as keys, but got " +
@@ -155,10 +162,19 @@ LogicalResult shape::microsoftAttention(Inference &in) {
   }
   if (failed(checkMask(in, op.getMaskIndex(), (*x)[0], total, /*starts=*/true)))
     return failure();
-  Type element = in.element(op.getInput());
   if (failed(in.result(op.getPresent(), element, Sizes{2, (*x)[0], heads, total, over(hidden[2], heads)})))
     return failure();
   return in.result(op.getOutput(), element, Sizes{(*x)[0], (*x)[1], hidden[2]});
+}
+
+LogicalResult shape::microsoftAttention(Inference &in) {
+  auto op = cast<MicrosoftAttentionOp>(in.operation());
+  return projectedAttention(in, op, op.getQkvHiddenSizes(), in.element(op.getInput()));
+}
+
+LogicalResult shape::microsoftQuantizedAttention(Inference &in) {
+  auto op = cast<MicrosoftQAttentionOp>(in.operation());
+  return projectedAttention(in, op, std::nullopt, in.element(op.getBias()));
 }
 
 /// Values have the shape and the element type of their keys.
@@ -247,4 +263,45 @@ LogicalResult shape::microsoftEmbed(Inference &in) {
       failed(in.result(op.getEmbeddingSum(), element, sum)))
     return failure();
   return in.result(op.getOutput(), element, sum);
+}
+
+LogicalResult shape::matMulNBits(Inference &in) {
+  auto op = cast<MicrosoftMatMulNBitsOp>(in.operation());
+  std::optional<Sizes> a = in.sizes(op.getA());
+  if (a && (a->empty() || contradict(a->back(), op.getK())))
+    return in.fail("expected rows of " + Twine(op.getK()) + " elements, as 'K' says, but got " + printSizes(*a));
+  if (a)
+    a->back() = op.getN();
+  return in.result(op.getY(), in.element(op.getA()), a);
+}
+
+LogicalResult shape::gatherBlockQuantized(Inference &in) {
+  auto op = cast<MicrosoftGatherBlockQuantizedOp>(in.operation());
+  Type element = in.element(op.getScales()), stored = in.element(op.getData());
+  std::optional<Sizes> data = in.sizes(op.getData()), indices = in.sizes(op.getIndices());
+  if (!data || !indices)
+    return in.result(op.getY(), element, std::nullopt);
+  int64_t rank = data->size();
+  if (rank < 2)
+    return in.fail("expected data of rank 2 or more but got " + printSizes(*data));
+  FailureOr<int64_t> gather = in.axis(op.getGatherAxis(), rank), quantize = in.axis(op.getQuantizeAxis(), rank);
+  if (failed(gather) || failed(quantize))
+    return failure();
+  in.set("gather_axis", *gather), in.set("quantize_axis", *quantize);
+  bool packed = stored.isInteger(8) && op.getBits() == 4;
+  if (op.getBits() != 4 && (op.getBits() != 8 || !stored.isInteger(8)))
+    return in.fail("expected 4 bits, or 8 in bytes, but got " + Twine(op.getBits()));
+  if (*gather == *quantize || (packed && *gather + 1 == rank))
+    return in.fail("expected to gather along another axis than the one that is quantised or packed");
+  if (packed && *quantize + 1 != rank)
+    return in.fail("expected bytes of two numbers along the last axis to be quantised there");
+  if (packed)
+    data->back() = times(data->back(), 2);
+  int64_t size = (*data)[*quantize], block = op.getBlockSize();
+  if (block < 1 || (isStatic(size) && size % block != 0))
+    return in.fail("expected blocks that divide " + Twine(size) + " elements but got " + Twine(block));
+  Sizes result(data->begin(), data->begin() + *gather);
+  llvm::append_range(result, *indices);
+  result.append(data->begin() + *gather + 1, data->end());
+  return in.result(op.getY(), element, result);
 }

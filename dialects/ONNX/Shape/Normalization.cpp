@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/ONNX/Ops/Normalization.h"
 #include "dialects/ONNX/OpRecords.h"
+#include "dialects/ONNX/Ops/Microsoft.h"
 #include "dialects/ONNX/Ops/Recurrent.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
@@ -142,7 +143,8 @@ LogicalResult shape::recurrent(Inference &in) {
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     return in.fail("expected 'direction' to be forward, reverse or bidirectional but got '" + direction + "'");
   int64_t directions = direction == "bidirectional" ? 2 : 1;
-  bool batchFirst = cast<IntegerAttr>(op->getAttr("layout")).getInt() != 0;
+  auto layout = op->getAttrOfType<IntegerAttr>("layout");
+  bool batchFirst = layout && layout.getInt() != 0;
   int64_t sequence = kDynamic, batch = kDynamic, hidden = kDynamic;
   if (xSizes) {
     if (xSizes->size() != 3)
@@ -154,7 +156,7 @@ LogicalResult shape::recurrent(Inference &in) {
     if (rSizes->size() != 3 || (isStatic((*rSizes)[0]) && (*rSizes)[0] != directions))
       return in.fail("expected recurrence weights for " + Twine(directions) + " directions but got " +
                      printSizes(*rSizes));
-    hidden = (*rSizes)[2];
+    hidden = (*rSizes)[isa<MicrosoftDynamicQuantizeLSTMOp>(op) ? 1 : 2];
   }
   if (auto given = op->getAttrOfType<IntegerAttr>("hidden_size")) {
     if (isStatic(hidden) && given.getInt() != hidden)

@@ -19,6 +19,7 @@ static const LoweringTable &loweringTable() {
     addIndexingLowerings(result);
     addCountedLowerings(result);
     addQuantizationLowerings(result);
+    addPackedLowerings(result);
     return result;
   }();
   return table;

@@ -60,6 +60,7 @@ void addResizeLowerings(LoweringTable &table);
 void addIndexingLowerings(LoweringTable &table);
 void addCountedLowerings(LoweringTable &table);
 void addQuantizationLowerings(LoweringTable &table);
+void addPackedLowerings(LoweringTable &table);
 
 /// Lowers an operation by the scalar operation or the formula of its record for its element type; null if it has neither.
 std::optional<LoweringTable::Function> recordLowering(mlir::Operation *op);

@@ -96,7 +96,8 @@ static FailureOr<Value> lowerQuantize(onnx::QuantizeLinearOp op, LinalgBuilder &
   return b.reshape(y, shapeOf(op.getY()));
 }
 
-/// The range of the data, widened to hold 0, over 256 steps.
+/// The range of the data, widened to hold 0, over 256 steps; of data that is 0 throughout the step is 1, as in ONNX
+/// Runtime, because no other quotient has a meaning.
 static LogicalResult lowerDynamicQuantize(onnx::DynamicQuantizeLinearOp op, LinalgBuilder &b,
                                           LoweringTable::Results &results) {
   Value x = op.getX();
@@ -106,7 +107,9 @@ static LogicalResult lowerDynamicQuantize(onnx::DynamicQuantizeLinearOp op, Lina
   Value scale = b.map({max, min}, ArrayRef<int64_t>(), f32, [&](Builder1 &b, ValueRange e) -> Value {
     Value zero = scalarConstant(b, f32, 0);
     Value high = arith::MaximumFOp::create(b, e[0], zero), low = arith::MinimumFOp::create(b, e[1], zero);
-    return arith::DivFOp::create(b, arith::SubFOp::create(b, high, low), scalarConstant(b, f32, 255));
+    Value range = arith::DivFOp::create(b, arith::SubFOp::create(b, high, low), scalarConstant(b, f32, 255));
+    Value isFlat = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, range, zero);
+    return arith::SelectOp::create(b, isFlat, scalarConstant(b, f32, 1), range);
   });
   auto saturate = [&](Builder1 &b, Value value) -> Value {
     value = arith::MaximumFOp::create(b, value, scalarConstant(b, f32, 0));

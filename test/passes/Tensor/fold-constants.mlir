@@ -40,3 +40,24 @@ func.func @dynamic(%x: tensor<2xf32>) -> tensor<4xf32> {
   %0 = tensor.concat dim(0) %x, %w : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// What is packed stays packed: fields of a large weight are taken out by the device.
+#id = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: func.func @packed
+// CHECK: %[[W:.*]] = onnx.weight dense<17> : tensor<8192xi8>
+// CHECK: linalg.generic {{.*}} ins(%[[W]] : tensor<8192xi8>)
+// CHECK: arith.shrsi
+func.func @packed() -> tensor<8192xi8> {
+  %w = onnx.weight dense<17> : tensor<8192xi8>
+  %four = arith.constant 4 : i8
+  %e = tensor.empty() : tensor<8192xi8>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%w : tensor<8192xi8>) outs(%e : tensor<8192xi8>) {
+  ^bb0(%a: i8, %o: i8):
+    %s = arith.shrsi %a, %four : i8
+    linalg.yield %s : i8
+  } -> tensor<8192xi8>
+  return %0 : tensor<8192xi8>
+}

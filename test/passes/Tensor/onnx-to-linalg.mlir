@@ -64,3 +64,30 @@ func.func @neighbours(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
   %y = onnx.LRN(%x) {size = 5 : i64} : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
   return %y : tensor<1x8x4x4xf32>
 }
+
+// Weights of 4 bits stay in their bytes, as differences from 8: -7 is 9, twice in a byte. Both fields are shifted out with
+// their signs, scaled, and multiplied; the zero points' differences from 8 multiply with the sums of the other operand.
+// CHECK-LABEL: func.func @packed
+// CHECK: onnx.weight dense<5.000000e-01> : tensor<2x2xf32>
+// CHECK: %[[W:.*]] = onnx.weight dense<-103> : tensor<2x8x2xi8>
+// CHECK: ins(%[[W]] :
+// CHECK: arith.shli
+// CHECK: arith.shrsi
+// CHECK: ins(%[[W]] :
+// CHECK-NOT: arith.shli
+// CHECK: arith.shrsi
+// CHECK: tensor.concat dim(1)
+// CHECK: arith.sitofp
+// CHECK: arith.mulf
+// CHECK: iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+// CHECK: onnx.weight dense<-2.500000e+00> : tensor<2x2xf32>
+// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK: arith.subf
+func.func @packed(%a: tensor<3x32xf32>) -> tensor<3x2xf32> {
+  %w = onnx.weight dense<17> : tensor<2x1x16xui8>
+  %s = onnx.weight dense<0.5> : tensor<2x1xf32>
+  %z = onnx.weight dense<3> : tensor<2x1xui8>
+  %y = onnx.microsoft.MatMulNBits(%a, %w, %s, %z) {K = 32 : i64, N = 2 : i64, bits = 4 : i64, block_size = 32 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>}
+      : (tensor<3x32xf32>, tensor<2x1x16xui8>, tensor<2x1xf32>, tensor<2x1xui8>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
+}
