@@ -473,19 +473,24 @@ private:
 
   /// A misspelt name must not be ignored.
   void reportUnusedOptions() {
-    std::string known;
-    for (const std::string &name : seen)
-      if (!llvm::is_contained(defaults, name))
-        known += (known.empty() ? "'" : ", '") + name + "'";
+    std::vector<std::string> wrong;
     for (const auto &[name, shape] : options.shapes)
       if (!seen.count(name))
-        add(Kind::Broken, "a shape is given for '" + name + "' but the model's inputs are " + known);
+        wrong.push_back("a shape is given for '" + name + "'");
     for (const std::string &name : options.absent)
       if (!seen.count(name))
-        add(Kind::Broken, "an element is denied to '" + name + "' but the model's inputs are " + known);
+        wrong.push_back("an element is denied to '" + name + "'");
     for (const auto &[name, tensor] : options.constInputs)
       if (!seen.count(name))
-        add(Kind::Broken, "a constant is given for '" + name + "' but the model's inputs are " + known);
+        wrong.push_back("a constant is given for '" + name + "'");
+    if (!wrong.empty()) {
+      const std::set<std::string> constants(defaults.begin(), defaults.end());
+      std::string known;
+      for (const std::string &name : seen)
+        known += (known.empty() ? "'" : ", '") + name + (constants.count(name) ? "' (a constant by default)" : "'");
+      for (const std::string &what : wrong)
+        add(Kind::Broken, what + " but the model's inputs are " + known);
+    }
     for (const auto &[name, size] : options.dims)
       if (!usedDims.count(name))
         add(Kind::Broken, "a size is given for '" + name + "' but no input has a dimension of that name", "",

@@ -267,7 +267,7 @@ private:
       if (const auto *formula = dyn_cast<DagInit>(record.getValueInit(field)))
         formulas.push_back(trn::tblgen::writeFormula(formula, name, operands, parameters, record, os));
       else
-        formulas.push_back(field == "uintFormula" ? formulas.back() : "{}");
+        formulas.push_back("{}");
     }
   }
 

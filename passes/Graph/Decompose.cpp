@@ -19,6 +19,7 @@
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 #include "passes/Graph/Passes.h"
+#include "passes/Graph/Positions.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -60,52 +61,12 @@ struct DecomposeDropout : OpRewritePattern<DropoutOp> {
   }
 };
 
-/// Compares each index with 0 … depth - 1; negative indices count from the end, others outside give all "off".
-struct DecomposeOneHot : OpRewritePattern<OneHotOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(OneHotOp op, PatternRewriter &b) const override {
-    if (!op.getDepth() || typeOf(op.getValues()).getNumElements() != 2)
-      return failure();
-    GraphWriter write(b, op.getLoc());
-    RankedTensorType type = typeOf(op.getIndices());
-    int64_t axis = op.getAxis(), depth = *op.getDepth();
-    SmallVector<int64_t> shape(type.getShape()), rangeShape(type.getRank() + 1 - axis, 1);
-    shape.insert(shape.begin() + axis, 1);
-    rangeShape[0] = depth;
-    Value indices = write.reshape(op.getIndices(), shape);
-    Value negative = write.op("Less", {indices, write.scalar(0, indices)});
-    Value wrapped = write.op("Add", {indices, write.scalar(double(depth), indices)});
-    Value wanted = write.op("Where", {negative, wrapped, indices});
-    Value range = write.positions(depth, rangeShape, type.getElementType());
-    auto value = [&](int64_t i) {
-      Value one = write.op("Slice", {op.getValues()}, {write.ints("starts", {i}), write.ints("ends", {i + 1})});
-      return write.reshape(one, {});
-    };
-    b.replaceOp(op, write.op("Where", {write.op("Equal", {wanted, range}), value(1), value(0)}));
-    return success();
-  }
-};
-
-/// A constant mask keeps one triangle.
-struct DecomposeTrilu : OpRewritePattern<TriluOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(TriluOp op, PatternRewriter &b) const override {
-    RankedTensorType type = typeOf(op.getX());
-    Type element = type.getElementType();
-    if (op.getKOperand() || type.getRank() < 2 || !element.isIntOrFloat())
-      return failure();
-    GraphWriter write(b, op.getLoc());
-    int64_t rows = type.getDimSize(type.getRank() - 2), columns = type.getDimSize(type.getRank() - 1);
-    int64_t k = int64_t(op.getK().value_or(0));
-    std::vector<char> mask;
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t column = 0; column < columns; ++column)
-        mask.push_back(op.getUpper() ? column - row >= k : column - row <= k);
-    if (mask.empty())
-      return b.replaceOp(op, op.getX()), success();
-    Value keep = write.constant(makeConstant(RankedTensorType::get({rows, columns}, b.getI1Type()), std::move(mask)));
-    b.replaceOp(op, write.op("Where", {keep, op.getX(), write.scalar(0, op.getX())}));
-    return success();
+/// OneHot and Trilu choose by position.
+template <typename OpTy> struct ByPosition : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &b) const override {
+    Value chosen = chooseByPosition(op, b);
+    return chosen ? (b.replaceOp(op, chosen), success()) : failure();
   }
 };
 
@@ -259,7 +220,7 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
       return signalPassFailure();
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, DecomposeCenterCropPad,
-                 DecomposeMaxUnpool, DecomposeDropout, DecomposeEinsum, DecomposeOneHot, DecomposeTrilu>(context);
+                 DecomposeMaxUnpool, DecomposeDropout, DecomposeEinsum, ByPosition<OneHotOp>, ByPosition<TriluOp>>(context);
     populateAttentionPatterns(patterns, maxSteps);
     populateMicrosoftPatterns(patterns);
     populateNormalizationPatterns(patterns);

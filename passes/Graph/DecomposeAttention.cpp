@@ -12,7 +12,6 @@
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 
-
 #include <cmath>
 
 using namespace mlir;

@@ -14,6 +14,7 @@
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Normalization.h"
 #include "dialects/ONNX/Ops/Weight.h"
+#include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -40,12 +41,6 @@ bool isConstantTree(Value value) {
          llvm::all_of(op->getOperands(), isConstantTree);
 }
 
-Value reshapeTo(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape) {
-  return typeOf(value).getShape() == shape
-             ? value
-             : build(b, loc, "Reshape", {value}, b.getNamedAttr("shape", b.getDenseI64ArrayAttr(shape)));
-}
-
 /// A constant that holds one value per channel (dimension `axis` of a value of `type`), as a vector; else null. A
 /// uniform constant is spread over the channels.
 Value perChannel(OpBuilder &b, Location loc, Value constant, RankedTensorType type, int64_t axis) {
@@ -56,21 +51,21 @@ Value perChannel(OpBuilder &b, Location loc, Value constant, RankedTensorType ty
   if (lead < 0)
     return {};
   if (own.getNumElements() == 1) {
-    Value one = reshapeTo(b, loc, constant, {1});
+    Value one = GraphWriter(b, loc).reshape(constant, {1});
     return channels == 1 ? one
                          : build(b, loc, "Expand", {one}, b.getNamedAttr("shape", b.getDenseI64ArrayAttr({channels})));
   }
   for (auto [i, size] : llvm::enumerate(own.getShape()))
     if (size != (int64_t(i) + lead == axis ? channels : 1))
       return {};
-  return reshapeTo(b, loc, constant, {channels});
+  return GraphWriter(b, loc).reshape(constant, {channels});
 }
 
 /// The vector along `axis` of a value of rank `rank`.
 Value alongChannels(OpBuilder &b, Location loc, Value vector, int64_t rank, int64_t axis) {
   SmallVector<int64_t> shape(rank - axis, 1);
   shape[0] = typeOf(vector).getDimSize(0);
-  return reshapeTo(b, loc, vector, shape);
+  return GraphWriter(b, loc).reshape(vector, shape);
 }
 
 /// BatchNormalization with constant statistics is a scale and a shift for each channel.
@@ -185,7 +180,7 @@ Value vectorOf(OpBuilder &b, Location loc, Value constant, RankedTensorType type
   for (auto [i, size] : llvm::enumerate(own.getShape()))
     if (size != (int64_t(i) + lead == 1 ? channels : 1))
       return {};
-  return own.getNumElements() == channels ? reshapeTo(b, loc, constant, {channels}) : Value();
+  return own.getNumElements() == channels ? GraphWriter(b, loc).reshape(constant, {channels}) : Value();
 }
 
 /// A scale or shift by channel behind a convolution.
@@ -229,7 +224,7 @@ struct FoldScale : OpRewritePattern<MulOp> {
     Operation *convolution = scale->channels.op;
     Location loc = convolution->getLoc();
     b.setInsertionPoint(op);
-    Value factors = reshapeTo(b, loc, scale->vector, scale->channels.weightShape);
+    Value factors = GraphWriter(b, loc).reshape(scale->vector, scale->channels.weightShape);
     SmallVector<Value> operands = {convolution->getOperand(0),
                                    build(b, loc, "Mul", {convolution->getOperand(1), factors})};
     if (scale->bias)

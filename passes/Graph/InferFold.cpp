@@ -16,6 +16,7 @@
 #include "passes/Graph/ConstantFolder.h"
 #include "passes/Graph/ControlFlow.h"
 #include "passes/Graph/Counted.h"
+#include "passes/Graph/Positions.h"
 #include "passes/Graph/Sequences.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -125,11 +126,32 @@ private:
       return resolve(op, /*atRunTime=*/false) || changed;
     SmallVector<ElementsAttr> values = foldConstants(op, maxElements);
     if (values.empty())
-      return changed;
+      return expandConstant(op) || changed;
     OpBuilder builder(op);
     for (auto [result, value] : llvm::zip(op->getResults(), values))
       result.replaceAllUsesWith(onnx::WeightOp::create(builder, op->getLoc(), value).getResult());
     op->erase();
+    return true;
+  }
+
+  /// An operator on constants that has a meaning by others only: those are folded in its place.
+  bool expandConstant(Operation *op) {
+    struct Written : OpBuilder::Listener {
+      SmallVector<Operation *> operations;
+      void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { operations.push_back(op); }
+    } written;
+    auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : RankedTensorType();
+    if (!type || !type.hasStaticShape() || type.getNumElements() > maxElements ||
+        !llvm::all_of(op->getOperands(), [](Value operand) { return operand.getDefiningOp<onnx::WeightOp>(); }))
+      return false;
+    OpBuilder builder(op, &written);
+    Value value = chooseByPosition(op, builder);
+    if (!value)
+      return false;
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+    for (Operation *operation : written.operations)
+      visit(operation);
     return true;
   }
 

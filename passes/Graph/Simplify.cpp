@@ -11,11 +11,15 @@
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Normalization.h"
 #include "dialects/ONNX/Ops/Weight.h"
+#include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 
 namespace trn {
 #define GEN_PASS_DEF_SIMPLIFYPASS
@@ -94,18 +98,32 @@ struct TransposeToReshape : OpRewritePattern<TransposeOp> {
         large.push_back(axis);
     if (!llvm::is_sorted(large))
       return failure();
-    auto target = rewriter.getDenseI64ArrayAttr(typeOf(op.getY()).getShape());
-    rewriter.replaceOp(op,
-                       build(rewriter, op.getLoc(), "Reshape", {op.getX()}, rewriter.getNamedAttr("shape", target)));
+    rewriter.replaceOp(op, GraphWriter(rewriter, op.getLoc()).reshape(op.getX(), typeOf(op.getY()).getShape()));
     return success();
   }
 };
+
+/// Whether 1 / x keeps its digits in the type of `value`, for each x of that constant.
+static bool hasInverse(Value value) {
+  std::optional<Constant> constant = Constant::get(value);
+  if (!constant)
+    return false;
+  const llvm::fltSemantics &semantics = cast<FloatType>(constant->elementType()).getFloatSemantics();
+  double smallest = llvm::APFloat::getSmallestNormalized(semantics).convertToDouble();
+  double largest = llvm::APFloat::getLargest(semantics).convertToDouble();
+  for (int64_t i = 0, count = constant->isSplat() ? 1 : constant->size(); i < count; ++i) {
+    double x = constant->real(i), inverse = std::fabs(1 / x);
+    if (x != 0 && std::isfinite(x) && (inverse < smallest || inverse > largest))
+      return false;
+  }
+  return true;
+}
 
 /// Division by a real constant is multiplication by its inverse, computed in double and rounded once.
 struct DivToMul : OpRewritePattern<DivOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
-    if (!isReal(op.getB()) || !isConstant(op.getB()) || isConstant(op.getA()))
+    if (!isReal(op.getB()) || isConstant(op.getA()) || !hasInverse(op.getB()))
       return failure();
     Value inverse = build(rewriter, op.getLoc(), "Reciprocal", {op.getB()});
     rewriter.replaceOp(op, build(rewriter, op.getLoc(), "Mul", {op.getA(), inverse}));

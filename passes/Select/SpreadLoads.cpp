@@ -4,6 +4,7 @@
 // DMA has the time, and DVE may not.
 #include "dialects/Trn/DMA.h"
 #include "dialects/Trn/DVE.h"
+#include "dialects/Trn/ISA/Partitions.h"
 #include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -52,26 +53,53 @@ Value baseOf(Value view) {
   return view;
 }
 
-/// Whether `buffer` is a weight or an input for every caller: its loads come early, and a longer way costs no time. What
-/// the program has made itself is needed at once.
-bool isThereFromTheStart(Value buffer, ModuleOp module) {
-  buffer = baseOf(buffer);
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  if (!function)
-    return buffer.getDefiningOp<ir::GetGlobalOp>() != nullptr;
-  std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function, module);
-  return uses && !uses->empty() && llvm::all_of(*uses, [&](const SymbolTable::SymbolUse &use) {
-           auto call = dyn_cast<func::CallOp>(use.getUser());
-           return call && isThereFromTheStart(call.getOperand(argument.getArgNumber()), module);
-         });
+/// Whether DVE may read and write the partitions of `buffer`, which a transfer may start anywhere (rule 5): they start at a
+/// multiple of the step for their number in a buffer that starts at partition 0.
+bool startsWhereEnginesMay(Value buffer) {
+  int64_t step = isa::startPartitionStep(cast<MemRefType>(buffer.getType()).getDimSize(0));
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
+    auto part = dyn_cast<memref::SubViewOp>(view.getOperation());
+    if (!part || part.getType().getRank() != part.getSourceType().getRank() || part.isDynamicOffset(0) ||
+        part.getStaticOffset(0) % step != 0)
+      return false;
+    buffer = part.getSource();
+  }
+  return true;
 }
 
-bool isWorthSpreading(ir::DmaCopyOp copy) {
-  int64_t partitions = cast<MemRefType>(copy.getDst().getType()).getDimSize(0);
-  return givesOneRow(copy) && partitions > 1 && bytesOf(copy) >= kLeastBytes &&
-         isThereFromTheStart(copy.getSrc(), copy->getParentOfType<ModuleOp>());
-}
+/// Finds the transfers that are worth spreading; remembers which arguments of functions are there from the start.
+class Rows {
+public:
+  explicit Rows(ModuleOp module) : module(module) {}
+
+  bool isWorthSpreading(ir::DmaCopyOp copy) {
+    int64_t partitions = cast<MemRefType>(copy.getDst().getType()).getDimSize(0);
+    return givesOneRow(copy) && partitions > 1 && bytesOf(copy) >= kLeastBytes && startsWhereEnginesMay(copy.getDst()) &&
+           isThereFromTheStart(copy.getSrc());
+  }
+
+private:
+  /// Whether `buffer` is a weight or an input for every caller: its loads come early, and a longer way costs no time. What
+  /// the program has made itself is needed at once.
+  bool isThereFromTheStart(Value buffer) {
+    buffer = baseOf(buffer);
+    auto argument = dyn_cast<BlockArgument>(buffer);
+    auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+    if (!function)
+      return buffer.getDefiningOp<ir::GetGlobalOp>() != nullptr;
+    if (auto known = arguments.find(argument); known != arguments.end())
+      return known->second;
+    std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function, module);
+    bool isThere = uses && !uses->empty() && llvm::all_of(*uses, [&](const SymbolTable::SymbolUse &use) {
+                     auto call = dyn_cast<func::CallOp>(use.getUser());
+                     return call && isThereFromTheStart(call.getOperand(argument.getArgNumber()));
+                   });
+    return arguments[argument] = isThere;
+  }
+
+  ModuleOp module;
+  llvm::DenseMap<Value, bool> arguments;
+};
 
 /// Bytes that a function moves between HBM and the chip.
 struct Traffic {
@@ -89,6 +117,8 @@ double runsOf(Operation *op) {
 
 class TrafficCounter {
 public:
+  explicit TrafficCounter(Rows &rows) : rows(rows) {}
+
   /// What one run of `function` moves, its callees included.
   Traffic of(func::FuncOp function) {
     auto [entry, isNew] = known.try_emplace(function);
@@ -99,7 +129,7 @@ public:
       if (auto copy = dyn_cast<ir::DmaCopyOp>(op); copy && isInHbm(copy.getSrc()) != isInHbm(copy.getDst())) {
         double bytes = runsOf(op) * bytesOf(copy);
         sum.all += bytes;
-        sum.rows += isWorthSpreading(copy) ? bytes : 0;
+        sum.rows += rows.isWorthSpreading(copy) ? bytes : 0;
       } else if (auto call = dyn_cast<func::CallOp>(op)) {
         if (auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr())) {
           Traffic part = of(callee);
@@ -112,13 +142,15 @@ public:
   }
 
 private:
+  Rows &rows;
   llvm::DenseMap<Operation *, Traffic> known;
 };
 
 struct SpreadLoadsPass : impl::SpreadLoadsPassBase<SpreadLoadsPass> {
   void runOnOperation() override {
     Traffic traffic;
-    TrafficCounter counter;
+    Rows rows(getOperation());
+    TrafficCounter counter(rows);
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function.isPublic()) {
         Traffic part = counter.of(function);
@@ -129,7 +161,7 @@ struct SpreadLoadsPass : impl::SpreadLoadsPassBase<SpreadLoadsPass> {
       return;
     SmallVector<ir::DmaCopyOp> copies;
     getOperation().walk([&](ir::DmaCopyOp copy) {
-      if (isWorthSpreading(copy))
+      if (rows.isWorthSpreading(copy))
         copies.push_back(copy);
     });
     for (ir::DmaCopyOp copy : copies)

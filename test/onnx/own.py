@@ -47,6 +47,34 @@ elementwise("acosh_domain", "Acosh", np.arccosh, float32(1, 1.0000001, 1.001, 2,
 elementwise("atanh_domain", "Atanh", np.arctanh, float32(-1, -0.5, -1e-6, 0, 1e-6, 0.5, 0.999999, 1, 1.5))
 elementwise("sinh_domain", "Sinh", np.sinh, float32(*SPECIAL[:-6], 0.999, -1.001, 10, -80, 89, -89.4, math.inf, -math.inf, math.nan))
 elementwise("cosh_domain", "Cosh", np.cosh, float32(0, 1e-4, 1, -1, 10, -80, 89, math.inf))
+# Infinities reach the sums that they are part of, and no others.
+WITH_INFINITY = np.array([[1, 2, math.inf, 3], [1, -math.inf, 2, 0], [math.inf, 1, -math.inf, 2]], np.float32)
+for reverse in (0, 1):
+    for exclusive in (0, 1):
+        with np.errstate(all="ignore"):
+            sums = np.cumsum(WITH_INFINITY[:, ::-1 if reverse else 1], 1)
+        if exclusive:
+            sums = np.concatenate([np.zeros((3, 1)), sums[:, :-1]], 1)
+        case(f"cumsum_infinity_{reverse}{exclusive}", "CumSum", [WITH_INFINITY, np.int64(1)],
+             [np.ascontiguousarray(sums[:, ::-1 if reverse else 1]).astype(np.float32)], reverse=reverse, exclusive=exclusive)
+ROWS = np.array([[-math.inf] * 3, [math.inf, 1, 2], [math.inf, -math.inf, 0], [-math.inf, 1, 2], [1e4, 1e4, 0], [math.nan, 1, 2]],
+                np.float32)
+with np.errstate(all="ignore"):
+    case("reduce_log_sum_exp_infinity", "ReduceLogSumExp", [ROWS, np.array([1])],
+         [np.logaddexp.reduce(ROWS.astype(np.float64), 1).astype(np.float32)], keepdims=0)
+# Constants that have no inverse of their type.
+TINY = float32(1e-45, 1.2e-38, 3e38, math.inf, 0.0, 2.0)
+with np.errstate(all="ignore"):
+    case("div_by_tiny", [helper.make_node("Div", ["x0", "tiny"], ["y0"])], [float32(0, 1e-38, 2e38, 1, 0, 3)],
+         [float32(0, 1e-38, 2e38, 1, 0, 3) / TINY], tiny=TINY)
+# More operands than a library kernel takes.
+MANY = [np.arange(5.0) * (-1) ** i + i for i in range(10)]
+for operator, function in (("Sum", sum), ("Max", lambda x: np.max(x, 0)), ("Min", lambda x: np.min(x, 0))):
+    case(f"{operator.lower()}_many_doubles", operator, MANY, [function(MANY)])
+case("pad_of_nothing", "Pad", [np.zeros((0, 2), np.float32), np.array([1, 0, 0, 0])], [np.zeros((1, 2), np.float32)])
+case("transpose_of_nothing", "Transpose", [np.zeros((1, 0, 3), np.float32)], [np.zeros((0, 1, 3), np.float32)], perm=[1, 0, 2])
+LARGE_BYTES = np.array([128, 200, 255, 0], np.uint8)
+case("relu_of_constant_uint8", [helper.make_node("Relu", ["c"], ["y0"])], [], [LARGE_BYTES], c=LARGE_BYTES)
 # Nothing, in rows that fill more than a tile.
 elementwise("relu_of_nothing", "Relu", lambda x: np.maximum(x, 0), np.zeros((0, 70000), np.float32))
 

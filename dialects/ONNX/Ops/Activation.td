@@ -11,6 +11,7 @@ include "dialects/ONNX/Ops/ElementwiseBase.td"
 def ONNX_ReluOp : ONNX_Unary<"Relu", [1, 6, 13, 14], "", "", "", ONNX_NumTensor> {
   let floatFormula = (max $x, 0);
   let intFormula = (maxInt $x, 0);
+  let uintFormula = (or $x, 0); // never negative: itself
 }
 def ONNX_SoftplusOp : ONNX_Unary<"Softplus", [1, 22], "trn.scalar.softplus"> { let legacy = []; }
 def ONNX_SoftsignOp : ONNX_Unary<"Softsign", [1, 22]> {

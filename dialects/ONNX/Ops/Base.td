@@ -135,7 +135,7 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   /// The same for what takes several scalar operations: a formula (Formula.td) of the operands and the float attributes.
   dag floatFormula = ?;
   dag intFormula = ?;
-  dag uintFormula = ?; // unset: that of signed integers
+  dag uintFormula = ?;
   /// How exact `floatFormula` is on the instructions, with the attributes' defaults.
   Accuracy accuracy = Accuracy<"2">;
   /// Whether the run decides how many elements of its results are valid: they have their largest size, and a count, which

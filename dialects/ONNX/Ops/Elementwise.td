@@ -35,6 +35,7 @@ class ONNX_Variadic<string onnxName, list<int> since, string floatOp = "", strin
 def ONNX_AbsOp : ONNX_Unary<"Abs", [1, 6, 13], "math.absf", "math.absi", "", ONNX_NumTensor>;
 def ONNX_NegOp : ONNX_Unary<"Neg", [1, 6, 13], "arith.negf", "", "", ONNX_NumTensor> {
   let intFormula = (subInt 0, $x);
+  let uintFormula = (subInt 0, $x);
 }
 def ONNX_ExpOp : ONNX_Unary<"Exp", [1, 6, 13], "math.exp">;
 def ONNX_LogOp : ONNX_Unary<"Log", [1, 6, 13], "math.log">;
@@ -66,7 +67,10 @@ def ONNX_NotOp : ONNX_Unary<"Not", [1], "", "", "", ONNX_BoolTensor> {
   let legacy = [];
   let intFormula = (xor $x, 1);
 }
-def ONNX_BitwiseNotOp : ONNX_Unary<"BitwiseNot", [18], "", "", "", ONNX_IntTensor> { let intFormula = (xor $x, -1); }
+def ONNX_BitwiseNotOp : ONNX_Unary<"BitwiseNot", [18], "", "", "", ONNX_IntTensor> {
+  let intFormula = (xor $x, -1);
+  let uintFormula = (xor $x, -1);
+}
 def ONNX_IdentityOp : ONNX_Unary<"Identity", [1, 13, 14, 16, 19, 21, 23, 24, 25], "", "", "",
                                  AnyTypeOf<[ONNX_Tensor, ONNX_Sequence]>> {
   let legacy = [];

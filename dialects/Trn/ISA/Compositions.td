@@ -87,10 +87,14 @@ class Turned<dag turns> {
 defvar kPiHigh = "3.1415927410125732421875";
 defvar kMinusPiHigh = "-3.1415927410125732421875";
 defvar kPiLow = "-8.74227800037248567e-8";
+defvar kQuarter = "1.5707963705062866"; // the fp32 beside pi / 2
+defvar kMinusQuarter = "-1.5707963705062866";
 /// The angle of the same sine in [-pi / 2, pi / 2]. Where `turns` is nearly half way between two integers its own rounding
-/// decides between them, so an angle may leave [-pi, pi]: by 1e-3 for the largest arguments.
+/// decides between them, so an angle may leave [-pi, pi]: by 1e-3 for the largest arguments that are exact. Larger ones,
+/// which no reduction of this precision brings into a turn, give the sine of some angle: none beyond 1.
 class Mirrored<dag angle> {
-  dag value = (max (min angle, (add (sub kPiHigh, angle), kPiLow)), (sub (sub kMinusPiHigh, angle), kPiLow));
+  dag mirrored = (max (min angle, (add (sub kPiHigh, angle), kPiLow)), (sub (sub kMinusPiHigh, angle), kPiLow));
+  dag value = (max (min mirrored, kQuarter), kMinusQuarter);
 }
 
 defvar turns = (mul $x, (div 1, kTurn));
@@ -110,10 +114,12 @@ def : Composition<"math.cos", (sinInRange Mirrored<shifted>.value),
   let high = "51471";
   let accuracy = Accuracy<"4", "1">;
 }
-/// The period is half a turn. Both sines are of small angles near their zeros, so zeros and poles keep their digits.
+/// The period is half a turn. Both sines are of small angles near their zeros, so zeros keep their digits, and the first poles
+/// do; beside later ones the reduction has lost the digits of the distance to them.
 defvar halfTurns = (round (mul $x, (div 2, kTurn)));
-defvar angle = (sub (sub (sub $x, (mul halfTurns, "3.140625")), (mul halfTurns, "9.67502593994140625e-4")),
-                    (mul halfTurns, "1.50995789135e-7"));
+defvar reduced = (sub (sub (sub $x, (mul halfTurns, "3.140625")), (mul halfTurns, "9.67502593994140625e-4")),
+                      (mul halfTurns, "1.50995789135e-7"));
+defvar angle = (max (min reduced, kPiHigh), kMinusPiHigh);
 defvar toQuarter = (add (sub kQuarterHigh, (abs angle)), kQuarterLow);
 def : Composition<"math.tan", (div (sinInRange angle), (sinInRange toQuarter)),
                   "sin(r) / sin(pi / 2 - |r|), r = x - pi k, k the nearest integer to x / pi"> {

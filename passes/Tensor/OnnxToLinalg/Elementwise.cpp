@@ -4,6 +4,7 @@
 #include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Ops/Activation.h"
+#include "dialects/ONNX/Shape/Inference.h"
 #include "dialects/ONNX/TypeNames.h"
 #include "dialects/Trn/Formula.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,6 +51,7 @@ std::optional<LoweringTable::Function> recordLowering(Operation *op) {
     return std::nullopt;
   return [meaning = *meaning](Operation *op, LinalgBuilder &b, LoweringTable::Results &results) -> LogicalResult {
     bool isVariadic = onnx::lookupRecord(op)->operands[0].arity == onnx::Arity::Variadic;
+    Value result = op->getResult(0);
     auto attribute = [&](StringRef name) { return op->getAttrOfType<FloatAttr>(name).getValueAsDouble(); };
     auto body = [&](Builder1 &inner, ValueRange elements) -> Value {
       if (meaning.scalar.empty())
@@ -61,7 +63,18 @@ std::optional<LoweringTable::Function> recordLowering(Operation *op) {
         value = ir::buildScalar(inner, meaning.scalar, {value, next});
       return value;
     };
-    Value result = op->getResult(0);
+    // A library kernel, which computes what the engines have no type for, takes a few operands: two at a time.
+    if (isVariadic && elementTypeOf(result).isF64() && op->getNumOperands() > 2) {
+      Value value = op->getOperand(0);
+      for (Value next : op->getOperands().drop_front()) {
+        FailureOr<onnx::Sizes> shape = onnx::broadcastSizes(shapeOf(value), shapeOf(next));
+        if (failed(shape))
+          return failure();
+        value = b.map({value, next}, *shape, elementTypeOf(result), body);
+      }
+      results.push_back(value);
+      return success();
+    }
     results.push_back(b.map(op->getOperands(), shapeOf(result), elementTypeOf(result), body));
     return success();
   };

@@ -14,7 +14,6 @@ namespace trn {
 
 using Builder1 = ImplicitLocOpBuilder;
 
-
 /// A position in a dimension of `size`: negative ones count from the end. Computed in the type of the index, as the
 /// device does it.
 static Value fromEnd(Builder1 &b, Value index, int64_t size) {

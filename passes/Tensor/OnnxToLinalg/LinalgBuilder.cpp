@@ -548,6 +548,8 @@ Value LinalgBuilder::pad(Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> h
   auto type = RankedTensorType::get(shape, elementTypeOf(value));
   if (scalar.getType() != type.getElementType())
     scalar = UnrealizedConversionCastOp::create(*this, type.getElementType(), scalar).getResult(0);
+  if (llvm::is_contained(shapeOf(value), 0))
+    return filled(shape, scalar);
   return tensor::PadOp::create(*this, type, value, attributes(*this, low), attributes(*this, high), scalar);
 }
 

@@ -18,7 +18,6 @@ static Value mul(Builder1 &b, Value x, Value y) { return arith::MulFOp::create(b
 static Value div(Builder1 &b, Value x, Value y) { return arith::DivFOp::create(b, x, y); }
 static Value number(Builder1 &b, Value like, double value) { return scalarConstant(b, like.getType(), value); }
 
-
 /// The type that statistics are computed in.
 static Type wideType(Type element, OpBuilder &b) { return element.isF64() ? element : Type(b.getF32Type()); }
 

@@ -65,12 +65,20 @@ static Value reduceBool(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes, Reduc
 /// Logarithms of integers are computed in f32, and truncated.
 static Value asFloats(LinalgBuilder &b, Value x) { return elementTypeOf(x).isInteger() ? b.convert(x, b.getF32Type()) : x; }
 
-/// ReduceLogSumExp: the maximum is taken out, or exp would overflow.
+/// ReduceLogSumExp: the maximum is taken out, or exp would overflow. An infinite one would take itself out and leave no
+/// number; the largest finite number in its place gives the infinity back.
 static Value logSumExp(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> kept;
   for (auto [dim, size] : llvm::enumerate(shapeOf(x)))
     kept.push_back(llvm::is_contained(axes, int64_t(dim)) ? 1 : size);
-  Value max = b.reduce(x, axes, Reduction::Max);
+  auto element = cast<FloatType>(elementTypeOf(x));
+  Value max = b.mapLike(b.reduce(x, axes, Reduction::Max), [&](Builder1 &b, ValueRange e) -> Value {
+    auto limit = [&](bool isNegative) -> Value {
+      auto value = llvm::APFloat::getLargest(element.getFloatSemantics(), isNegative);
+      return arith::ConstantOp::create(b, b.getFloatAttr(element, value));
+    };
+    return arith::MaximumFOp::create(b, arith::MinimumFOp::create(b, e[0], limit(false)), limit(true));
+  });
   Value shifted =
       b.map({x, b.reshape(max, kept)}, shapeOf(x), elementTypeOf(x), [](Builder1 &b, ValueRange e) -> Value {
         return math::ExpOp::create(b, arith::SubFOp::create(b, e[0], e[1]));
@@ -169,7 +177,7 @@ static FailureOr<Value> lowerCumProd(onnx::CumProdOp op, LinalgBuilder &b) {
   });
 }
 
-/// Floats are a product with a triangular matrix of ones, which the PE does; it would round integers.
+/// Not a product with a triangular matrix: 0 times an infinity is no number, and would reach sums that it is no part of.
 static FailureOr<Value> lowerCumSum(onnx::CumSumOp op, LinalgBuilder &b) {
   Value x = op.getX();
   if (!op.getAxis())
@@ -178,36 +186,28 @@ static FailureOr<Value> lowerCumSum(onnx::CumSumOp op, LinalgBuilder &b) {
   int64_t rank = shape.size(), axis = *op.getAxis() < 0 ? *op.getAxis() + rank : *op.getAxis();
   Type element = elementTypeOf(x);
   bool reverse = op.getReverse(), exclusive = op.getExclusive();
-  if (!isa<FloatType>(element)) {
-    // The iterator after those of the result runs over what may count into each sum.
-    SmallVector<int64_t> own = llvm::to_vector(llvm::seq<int64_t>(0, rank)), other = own;
-    other[axis] = rank;
-    SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-    iterators.push_back(utils::IteratorType::reduction);
-    unsigned loops = rank + 1;
-    Value place = b.positions(shape[axis]);
-    using P = arith::CmpIPredicate;
-    P counts = reverse ? (exclusive ? P::sgt : P::sge) : (exclusive ? P::slt : P::sle);
-    return b.reduce({x, place, place}, {b.dims(loops, other), b.dims(loops, rank), b.dims(loops, axis), b.dims(loops, own)},
-                    iterators, shape, element, Reduction::Sum, [&](Builder1 &b, ValueRange e) -> Value {
-                      Value isCounted = arith::CmpIOp::create(b, counts, e[1], e[2]);
-                      return arith::SelectOp::create(b, isCounted, e[0], scalarConstant(b, element, 0));
-                    });
+  if (isa<FloatType>(element)) {
+    if (shape[axis] == 0)
+      return x;
+    Value wide = element.getIntOrFloatBitWidth() < 32 ? b.convert(x, b.getF32Type()) : x;
+    Value sums = scan(b, wide, axis, reverse, exclusive, 0,
+                      [](Builder1 &b, Value x, Value y) -> Value { return arith::AddFOp::create(b, x, y); });
+    return b.convert(sums, element);
   }
-  // ones[from, to] = 1 where `from` counts into the sum at `to`.
-  Value ones = b.map(ValueRange(), {shape[axis], shape[axis]}, element, [&](Builder1 &b, ValueRange) -> Value {
-    using P = arith::CmpIPredicate;
-    P predicate = reverse ? (exclusive ? P::sgt : P::sge) : (exclusive ? P::slt : P::sle);
-    Value from = linalg::IndexOp::create(b, 0), to = linalg::IndexOp::create(b, 1);
-    return arith::SelectOp::create(b, arith::CmpIOp::create(b, predicate, from, to), scalarConstant(b, element, 1),
-                                   scalarConstant(b, element, 0));
-  });
-  // The iterator after those of the result runs over what is summed.
-  SmallVector<int64_t> input = llvm::to_vector(llvm::seq<int64_t>(0, rank)), output = input;
-  input[axis] = rank;
-  unsigned iterators = rank + 1;
-  return b.contract(x, b.dims(iterators, input), ones, b.dims(iterators, {rank, axis}), b.dims(iterators, output),
-                    shape, element);
+  // The iterator after those of the result runs over what may count into each sum.
+  SmallVector<int64_t> own = llvm::to_vector(llvm::seq<int64_t>(0, rank)), other = own;
+  other[axis] = rank;
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  iterators.push_back(utils::IteratorType::reduction);
+  unsigned loops = rank + 1;
+  Value place = b.positions(shape[axis]);
+  using P = arith::CmpIPredicate;
+  P counts = reverse ? (exclusive ? P::sgt : P::sge) : (exclusive ? P::slt : P::sle);
+  return b.reduce({x, place, place}, {b.dims(loops, other), b.dims(loops, rank), b.dims(loops, axis), b.dims(loops, own)},
+                  iterators, shape, element, Reduction::Sum, [&](Builder1 &b, ValueRange e) -> Value {
+                    Value isCounted = arith::CmpIOp::create(b, counts, e[1], e[2]);
+                    return arith::SelectOp::create(b, isCounted, e[0], scalarConstant(b, element, 0));
+                  });
 }
 
 void addReductionLowerings(LoweringTable &table) {

@@ -107,3 +107,23 @@ func.func @range() -> tensor<?xi64> {
   %y = onnx.Range(%a, %b, %c) : (tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<?xi64>
   return %y : tensor<?xi64>
 }
+
+// -----
+
+// Operators that choose by position fold in the same walk, because sizes may follow from them.
+// CHECK-LABEL: func @positions
+// CHECK-NEXT: %[[Y:.*]] = onnx.Reshape(%arg0) {shape = array<i64: 3, 2>} : (tensor<6xf32>) -> tensor<3x2xf32>
+// CHECK-NEXT: return %[[Y]] : tensor<3x2xf32>
+func.func @positions(%x: tensor<6xf32>) -> tensor<*xf32> {
+  %square = onnx.weight dense<[[3, 1], [9, 2]]> : tensor<2x2xi64>
+  %axes = onnx.weight dense<0> : tensor<1xi64>
+  %lower = onnx.Trilu(%square) {upper = true} : (tensor<2x2xi64>) -> tensor<*xi64>
+  %row = onnx.weight dense<[1, -2]> : tensor<2xi64>
+  %depth = onnx.weight dense<2> : tensor<i64>
+  %ends = onnx.weight dense<[0, 1]> : tensor<2xi64>
+  %hot = onnx.OneHot(%row, %depth, %ends) {axis = -1 : i64} : (tensor<2xi64>, tensor<i64>, tensor<2xi64>) -> tensor<*xi64>
+  %sum = onnx.Add(%lower, %hot) : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
+  %lengths = onnx.ReduceMax(%sum, %axes) {keepdims = false} : (tensor<*xi64>, tensor<1xi64>) -> tensor<*xi64>
+  %y = onnx.Reshape(%x, %lengths) : (tensor<6xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}

@@ -60,3 +60,19 @@ func.func @own() {
   trn.dma_copy outs(%d : memref<96x64xf32, #trn.sbuf>) ins(%row : memref<96x64xf32, strided<[0, 1]>, #trn.hbm>)
   return
 }
+
+// -----
+
+// Partitions where engines may not start: a transfer may.
+// CHECK-LABEL: func.func @inside
+// CHECK:         trn.dma_copy
+// CHECK-NOT:     trn.nc_stream_shuffle
+trn.global @w kind(weight) value(dense<1.0> : tensor<4096xf32>) : memref<4096xf32, #trn.hbm>
+func.func @inside() {
+  %w = trn.get_global @w : memref<4096xf32, #trn.hbm>
+  %d = memref.alloc() : memref<128x4096xf32, #trn.sbuf>
+  %part = memref.subview %d[16, 0] [40, 4096] [1, 1] : memref<128x4096xf32, #trn.sbuf> to memref<40x4096xf32, strided<[4096, 1], offset: 65536>, #trn.sbuf>
+  %row = memref.reinterpret_cast %w to offset: [0], sizes: [40, 4096], strides: [0, 1] : memref<4096xf32, #trn.hbm> to memref<40x4096xf32, strided<[0, 1]>, #trn.hbm>
+  trn.dma_copy outs(%part : memref<40x4096xf32, strided<[4096, 1], offset: 65536>, #trn.sbuf>) ins(%row : memref<40x4096xf32, strided<[0, 1]>, #trn.hbm>)
+  return
+}
