@@ -59,9 +59,12 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
     FailureOr<SmallVector<Value>> values = lowerOnnxOp(op, builder);
     if (failed(values))
       return failure();
-    for (auto [result, value] : llvm::zip_equal(op->getResults(), *values))
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), *values)) {
       if (value)
         result.replaceAllUsesWith(value);
+      else if (!result.use_empty())
+        return op->emitOpError("has no lowering of its result ") << result.getResultNumber() << ", which is read";
+    }
     op->erase();
     return success();
   }

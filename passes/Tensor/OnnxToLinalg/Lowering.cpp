@@ -55,6 +55,9 @@ FailureOr<SmallVector<Value>> lowerOnnxOp(Operation *op, OpBuilder &builder) {
     lowered = (*function)(op, b, results);
   else
     return refuse(op);
+  if (succeeded(lowered) && results.size() != op->getNumResults())
+    return op->emitOpError("has ") << op->getNumResults() << " results, but its lowering makes " << results.size(),
+           failure();
   if (failed(lowered))
     return failure();
   for (auto [result, value] : llvm::zip_equal(op->getResults(), results)) {
