@@ -292,6 +292,13 @@ value = -x
 for trips in (1, 2, 3):
     case(f"loop_of_{trips}_branches", "Loop", [np.array(trips), None, x], [value.astype(np.float32)], body=BRANCHING)
     value = deep(value) if trips % 2 else -value
+# Cheap ones select: the condition is an input on one partition that all others need.
+for flag in (True, False):
+    for kind in (np.float32, np.int32, np.uint8, bool):
+        first, second = np.arange(600).reshape(200, 3).astype(kind), np.arange(600)[::-1].reshape(200, 3).astype(kind)
+        case(f"if_{np.dtype(kind).name}_{'first' if flag else 'second'}", "If", [np.array(flag)], [first if flag else second],
+             then_branch=body([], [("a", kind, [200, 3])], ("Identity", ["first"], ["a"], {}), first=first),
+             else_branch=body([], [("b", kind, [200, 3])], ("Identity", ["second"], ["b"], {}), second=second))
 SERIES = (RNG.random((150, 2, 3)) - 0.5).astype(np.float32)
 DECAY = body([("s", np.float32, [2, 3]), ("x", np.float32, [2, 3])], [("t", np.float32, [2, 3]), ("y", np.float32, [2, 3])],
              ("Mul", ["s", "keep"], ["k"], {}), ("Add", ["k", "x"], ["t"], {}), ("Tanh", ["t"], ["y"], {}), keep=np.float32(0.9))
