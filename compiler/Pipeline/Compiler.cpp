@@ -2,7 +2,6 @@
 #include "compiler/Pipeline/Compiler.h"
 #include "compiler/Import/Import.h"
 #include "compiler/Pipeline/DeviceMemory.h"
-#include "compiler/Pipeline/ModelWork.h"
 #include "compiler/Support/ReadModule.h"
 #include "compiler/Support/Register.h"
 #include "dialects/Trn/Program.h"
@@ -12,6 +11,7 @@
 #include "passes/Graph/Passes.h"
 #include "passes/Schedule/Passes.h"
 #include "passes/Select/Passes.h"
+#include "passes/Tensor/ModelWork.h"
 #include "passes/Tensor/Passes.h"
 #include "passes/Tile/LayoutPasses.h"
 #include "passes/Tile/SchedulePasses.h"
@@ -57,7 +57,7 @@ void Compiler::addPasses(Stage stage, OpPassManager &manager, const CompileOptio
   case Stage::Encoded:
     return;
   case Stage::Graph:
-    return buildGraphPipeline(manager);
+    return buildGraphPipeline(manager, options.target);
   case Stage::Tensor:
     return buildTensorPipeline(manager, {autoCastName(options.autoCast), autoCastTypeName(options.autoCastType),
                                          level.fuseMaps});
@@ -394,7 +394,7 @@ bool Compiler::runPasses(Stage stage) {
   const bool hasBodies = stage == Stage::Graph && module_->walk([](Operation *op) {
     return mayLoop(op) ? WalkResult::interrupt() : WalkResult::advance();
   }).wasInterrupted();
-  if (hasBodies && !run(*module_, buildControlPipeline))
+  if (hasBodies && !run(*module_, [&](OpPassManager &manager) { buildControlPipeline(manager, options_.target); }))
     return false;
   for (ModuleOp part : ir::partsOf(*module_))
     if (!run(part, [&](OpPassManager &manager) { addPasses(stage, manager, options_); }))

@@ -1,42 +1,32 @@
 //===- BranchCost.cpp - whether to branch or to select --------------------===//
 //
-// See BranchCost.h. The graph does not know its target: the numbers are those of trn2, rounded, and no other target's
-// differ by more than the estimate does.
+// See BranchCost.h. An estimate: instructions one behind the other, each at the full rate of its engine.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Graph/BranchCost.h"
 #include "compiler/Weights/Constant.h"
-#include "dialects/ONNX/OpRecords.h"
-#include "dialects/ONNX/Ops/Contraction.h"
 #include "dialects/ONNX/Ops/Control.h"
-#include "dialects/ONNX/Ops/Convolution.h"
 #include "dialects/ONNX/Ops/Recurrent.h"
 #include "dialects/ONNX/Ops/Weight.h"
+#include "dialects/Trn/Formula.h"
+#include "dialects/Trn/ISA/Compositions.h"
+#include "passes/Tensor/ModelWork.h"
+#include "passes/Tensor/OnnxToLinalg/Lowering.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace trn;
 
 namespace {
 
-/// One transfer from its trigger to the release of who waits for it (Devices.td: dmaStartNs + dmaCompletionNs).
-constexpr double kTransferNs = 1700;
 /// Transfers one behind the other: the condition out, into registers, operands in, results out and in.
 constexpr double kTransfers = 5;
-/// HBM, a core's share (Devices.td: hbmBytesPerUs).
-constexpr double kBytesPerNs = 360;
-/// fp32 products of PE: 128 x 128 at 2.4 GHz, four passes each.
-constexpr double kProductsPerNs = 128 * 128 * 2.4 / 4;
-/// Elements of an engine: 128 partitions at 0.96 GHz.
-constexpr double kElementsPerNs = 128 * 0.96;
-/// The fixed part of an instruction and of the semaphore that the next one waits for.
-constexpr double kInstructionNs = 100;
-/// Instructions of a function that is no single one in fp32 (`trnc profile` of Tanh: 22).
-constexpr double kFunctionInstructions = 20;
+/// Passes of PE for a product of fp32 (ISA/PE.td), which is what the graph says of precision.
+constexpr double kPasses = 4;
 
 int64_t elementsOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -48,75 +38,115 @@ double bytesOf(Value value) {
   return type ? double(elementsOf(value)) * double(elementBytes(type.getElementType())) : 0;
 }
 
-/// Products of a contraction; 0 for other operations. Each element of the result takes as many as there are weights for
-/// its channel, or terms.
-double productsOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, double>(op)
-      .Case<onnx::MatMulOp>([](auto matMul) {
-        auto lhs = dyn_cast<RankedTensorType>(matMul->getOperand(0).getType());
-        return lhs && lhs.getRank() > 0 ? double(elementsOf(matMul->getResult(0))) * double(lhs.getShape().back()) : 0;
-      })
-      .Case<onnx::GemmOp>([](auto gemm) {
-        const double result = double(elementsOf(gemm->getResult(0)));
-        return std::sqrt(double(elementsOf(gemm->getOperand(0))) * double(elementsOf(gemm->getOperand(1))) * result);
-      })
-      .Case<onnx::ConvOp>([](auto conv) {
-        auto weights = dyn_cast<RankedTensorType>(conv->getOperand(1).getType());
-        return weights && weights.getRank() > 0
-                   ? double(elementsOf(conv->getResult(0))) * double(elementsOf(conv->getOperand(1))) /
-                         double(std::max<int64_t>(1, weights.getDimSize(0)))
-                   : 0;
-      })
-      .Case<onnx::LSTMOp, onnx::GRUOp, onnx::RNNOp>([](Operation *layer) {
-        // Each row of the sequence by all weights.
-        auto x = dyn_cast<RankedTensorType>(layer->getOperand(0).getType());
-        const double rows = x && x.getRank() == 3 ? double(x.getDimSize(0)) * double(x.getDimSize(1)) : 0;
-        return rows * double(elementsOf(layer->getOperand(1)) + elementsOf(layer->getOperand(2)));
-      })
-      .Default([](Operation *) { return 0.0; });
+/// Instructions that compute a scalar operation: those of its composition, or one.
+double instructionsOf(StringRef key) {
+  const isa::Composition *composition = isa::composition({key.data(), key.size()});
+  if (!composition)
+    return 1;
+  double instructions = 0;
+  for (const FormulaStep &step : composition->formula)
+    if (step.kind == FormulaStep::Kind::Operation)
+      instructions += key == step.text ? 1 : instructionsOf(step.text);
+  return instructions;
 }
 
-/// Instructions per element.
-double instructionsOf(Operation *op) {
-  const onnx::OpRecord *record = onnx::lookupRecord(op);
-  const StringRef scalar = record ? StringRef(record->floatScalar) : StringRef();
-  return scalar.starts_with("math.") || scalar.starts_with("trn.scalar") ? kFunctionInstructions : 1;
-}
+/// What operations take on a device, in nanoseconds.
+class Costs {
+public:
+  explicit Costs(const isa::DeviceInfo &device)
+      : transfers(kTransfers * double(device.dmaStartNs + device.dmaCompletionNs)),
+        bytesPerNs(double(device.hbmBytesPerUs) * 1e-3), instruction(double(device.dveFixedNs + device.semaphoreNs)),
+        elementsPerNs(double(device.partitions) * double(device.dveHz) * 1e-9),
+        productsPerNs(double(device.partitions * device.partitions) * double(device.peHz) * 1e-9 / kPasses) {}
 
-/// What a body takes, and the bytes that it reads from around it.
+  const double transfers;
+  double ofBytes(double bytes) const { return bytes / bytesPerNs; }
+
+  /// An operation of the onnx dialect, by what it is lowered to.
+  double of(Operation *op) const {
+    if (!hasLowering(op))
+      return ofUnlowered(op);
+    if (llvm::all_of(op->getResults(), [](Value result) { return elementsOf(result) == 0; }))
+      return 0;
+    Operation *before = op->getPrevNode();
+    OpBuilder builder(op);
+    // What has no lowering in this form is refused later, with its reason.
+    ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+    const bool isLowered = succeeded(lowerOnnxOp(op, builder));
+    double cost = 0;
+    while (op->getPrevNode() != before) {
+      Operation *last = op->getPrevNode();
+      last->walk([&](linalg::LinalgOp inner) { cost += of(inner); });
+      last->erase();
+    }
+    return isLowered ? cost : ofUnlowered(op);
+  }
+
+private:
+  double of(linalg::LinalgOp op) const {
+    if (uint64_t macs = modelMacs(op))
+      return instruction + double(macs) / productsPerNs;
+    double instructions = 0, points = 1;
+    for (Operation &inner : op.getBlock()->without_terminator())
+      if (!llvm::isa<arith::ConstantOp>(inner))
+        instructions += instructionsOf(ir::scalarKey(&inner));
+    for (int64_t range : op.getStaticLoopRanges())
+      points *= double(range);
+    return std::max(1.0, instructions) * (instruction + points / elementsPerNs);
+  }
+
+  /// What is written out later. A recurrent layer multiplies each row of its sequence by all weights; others count as
+  /// one instruction.
+  double ofUnlowered(Operation *op) const {
+    if (llvm::isa<onnx::LSTMOp, onnx::GRUOp, onnx::RNNOp>(op)) {
+      auto x = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+      const double rows = x && x.getRank() == 3 ? double(x.getDimSize(0)) * double(x.getDimSize(1)) : 0;
+      return instruction + rows * double(elementsOf(op->getOperand(1)) + elementsOf(op->getOperand(2))) / productsPerNs;
+    }
+    int64_t elements = 0;
+    for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+      for (Value value : values)
+        elements = std::max(elements, elementsOf(value));
+    return instruction + double(elements) / elementsPerNs;
+  }
+
+  const double bytesPerNs, instruction, elementsPerNs, productsPerNs;
+};
+
+/// What a body takes, and what it reads from around it.
 struct BodyCost {
   double nanoseconds = 0;
   llvm::SetVector<Value> captured;
   bool hasControl = false;
 };
 
-BodyCost costOf(Block &body) {
+BodyCost costOf(Block &body, const Costs &costs) {
   BodyCost cost;
+  SmallVector<Operation *> operations;
   body.walk([&](Operation *op) {
+    operations.push_back(op);
     cost.hasControl |= llvm::isa<onnx::RepeatOp, onnx::BranchOp>(op);
-    double elements = 0;
+  });
+  if (cost.hasControl)
+    return cost;
+  for (Operation *op : operations) {
     for (Value operand : op->getOperands()) {
       if (operand.getDefiningOp<onnx::WeightOp>())
-        cost.nanoseconds += bytesOf(operand) / kBytesPerNs;
+        cost.nanoseconds += costs.ofBytes(bytesOf(operand));
       else if (!body.getParent()->isAncestor(operand.getParentRegion()))
         cost.captured.insert(operand);
-      elements = std::max(elements, double(elementsOf(operand)));
     }
-    if (op->hasTrait<OpTrait::IsTerminator>() || llvm::isa<onnx::WeightOp>(op))
-      return;
-    for (Value result : op->getResults())
-      elements = std::max(elements, double(elementsOf(result)));
-    const double products = productsOf(op);
-    cost.nanoseconds += products > 0 ? kInstructionNs + products / kProductsPerNs
-                                     : instructionsOf(op) * (kInstructionNs + elements / kElementsPerNs);
-  });
+    if (!op->hasTrait<OpTrait::IsTerminator>() && !llvm::isa<onnx::WeightOp>(op))
+      cost.nanoseconds += costs.of(op);
+  }
   return cost;
 }
 
 } // namespace
 
-bool trn::isBranchWorth(Block &taken, Block &other) {
-  BodyCost first = costOf(taken), second = costOf(other);
+bool trn::isBranchWorth(Block &taken, Block &other, const isa::DeviceInfo &device) {
+  const Costs costs(device);
+  BodyCost first = costOf(taken, costs), second = costOf(other, costs);
   if (first.hasControl || second.hasControl)
     return true;
   llvm::SetVector<Value> captured = first.captured;
@@ -126,5 +156,5 @@ bool trn::isBranchWorth(Block &taken, Block &other) {
     crossing += bytesOf(value);
   for (Value result : taken.getTerminator()->getOperands())
     crossing += 2 * bytesOf(result);
-  return (first.nanoseconds + second.nanoseconds) / 2 > kTransfers * kTransferNs + crossing / kBytesPerNs;
+  return (first.nanoseconds + second.nanoseconds) / 2 > costs.transfers + costs.ofBytes(crossing);
 }

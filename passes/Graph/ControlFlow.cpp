@@ -49,7 +49,8 @@ std::optional<int64_t> constantScalar(Value value) {
 
 class Resolver {
 public:
-  Resolver(Operation *op, VisitOperation visit) : op(op), visit(visit), builder(op), write(builder, op->getLoc()) {}
+  Resolver(Operation *op, VisitOperation visit, const isa::DeviceInfo &device)
+      : op(op), visit(visit), device(device), builder(op), write(builder, op->getLoc()) {}
 
   Resolution resolve(IfOp branch, bool atRunTime) {
     std::optional<int64_t> condition = constantScalar(branch.getCondition());
@@ -242,12 +243,12 @@ private:
 
   /// Whether the device takes one way: the bodies give tensors of the same types, and cost more than to branch
   /// (BranchCost.h).
-  static bool isLeftToDevice(IfOp branch) {
+  bool isLeftToDevice(IfOp branch) const {
     Block &taken = branch.getThenBranch().front(), &other = branch.getElseBranch().front();
     for (auto [a, b] : llvm::zip_equal(taken.getTerminator()->getOperands(), other.getTerminator()->getOperands()))
       if (!isStaticTensor(a) || a.getType() != b.getType() || countedOf(a) || countedOf(b))
         return false;
-    return isBranchWorth(taken, other);
+    return isBranchWorth(taken, other, device);
   }
 
   /// Leaves a branch to the device, as `onnx.branch`, with the results that are read.
@@ -419,7 +420,7 @@ private:
                                scan.getInputs().take_front(states));
     loop.getBody().takeBody(scan.getBody());
     auto holder = YieldOp::create(builder, op->getLoc(), loop.getResults());
-    Resolution done = Resolver(loop, visit).repeat(loop, 0, loop.getCarried(), Value(), Value(), steps);
+    Resolution done = Resolver(loop, visit, device).repeat(loop, 0, loop.getCarried(), Value(), Value(), steps);
     SmallVector<Value> results(holder.getOperands());
     holder.erase();
     if (done != Resolution::Resolved) {
@@ -475,7 +476,7 @@ private:
       visit(inner);
       const bool stays = next->getPrevNode() == inner;
       if (stays && isControlFlow(inner))
-        taken &= resolveControlFlow(inner, /*atRunTime=*/true, visit) != Resolution::Refused;
+        taken &= resolveControlFlow(inner, /*atRunTime=*/true, visit, device) != Resolution::Refused;
       else if (!stays) // what has taken its place is looked at
         next = before ? before->getNextNode() : &body.front();
     }
@@ -736,6 +737,7 @@ private:
 
   Operation *op;
   VisitOperation visit;
+  const isa::DeviceInfo &device;
   OpBuilder builder;
   GraphWriter write;
   int64_t written = 0;
@@ -744,8 +746,8 @@ private:
 
 } // namespace
 
-Resolution trn::resolveControlFlow(Operation *op, bool atRunTime, VisitOperation visit) {
-  Resolver resolver(op, visit);
+Resolution trn::resolveControlFlow(Operation *op, bool atRunTime, VisitOperation visit, const isa::DeviceInfo &device) {
+  Resolver resolver(op, visit, device);
   if (auto branch = dyn_cast<IfOp>(op))
     return resolver.resolve(branch, atRunTime);
   if (auto loop = dyn_cast<LoopOp>(op))

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "dialects/Trn/ISA/Device.h"
 #include "mlir/IR/Operation.h"
 
 namespace trn {
@@ -29,7 +30,7 @@ bool mayLoop(mlir::Operation *op);
 /// Replaces a recurrent layer over more than kUnrolledSteps steps by scans; false when it is none, or cannot be.
 bool scanRecurrence(mlir::Operation *op);
 /// Resolves `op` if what it depends on is constant; `atRunTime` also by a loop or branch of the
-/// device, or by computing all that a condition selects from.
-Resolution resolveControlFlow(mlir::Operation *op, bool atRunTime, VisitOperation visit);
+/// device, or by computing all that a condition selects from, whatever takes `device` less time.
+Resolution resolveControlFlow(mlir::Operation *op, bool atRunTime, VisitOperation visit, const isa::DeviceInfo &device);
 
 } // namespace trn

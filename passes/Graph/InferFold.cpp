@@ -12,6 +12,7 @@
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/ONNX/Shape/Inference.h"
+#include "dialects/Trn/Target.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "passes/Graph/ConstantFolder.h"
 #include "passes/Graph/ControlFlow.h"
@@ -79,7 +80,8 @@ Attribute attributeOf(const Constant &constant, AttributeKind kind, Builder buil
 
 class InferFold {
 public:
-  InferFold(func::FuncOp function, int64_t maxElements) : function(function), maxElements(maxElements) {}
+  InferFold(func::FuncOp function, int64_t maxElements, const isa::DeviceInfo &device)
+      : function(function), maxElements(maxElements), device(device) {}
 
   LogicalResult run() {
     for (unsigned round = 0; round < kMaxRounds; ++round) {
@@ -158,7 +160,7 @@ private:
   /// Resolves an operation with bodies; true when it is gone.
   bool resolve(Operation *op, bool atRunTime) {
     auto visitWritten = [this](Operation *written) { visit(written); };
-    switch (isSequence(op) ? resolveSequence(op, atRunTime) : resolveControlFlow(op, atRunTime, visitWritten)) {
+    switch (isSequence(op) ? resolveSequence(op, atRunTime) : resolveControlFlow(op, atRunTime, visitWritten, device)) {
     case Resolution::NotYet:
       return false;
     case Resolution::Resolved:
@@ -338,6 +340,7 @@ private:
 
   func::FuncOp function;
   int64_t maxElements;
+  const isa::DeviceInfo &device;
   llvm::DenseSet<Operation *> poisoned;
   bool wrong = false;
 };
@@ -345,7 +348,10 @@ private:
 struct InferFoldPass : trn::impl::InferFoldPassBase<InferFoldPass> {
   using InferFoldPassBase::InferFoldPassBase;
   void runOnOperation() override {
-    if (!getOperation().isExternal() && failed(InferFold(getOperation(), maxElements).run()))
+    if (getOperation().isExternal())
+      return;
+    const isa::DeviceInfo *device = findDevice(getOperation(), target);
+    if (!device || failed(InferFold(getOperation(), maxElements, *device).run()))
       signalPassFailure();
   }
 };

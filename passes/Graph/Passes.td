@@ -32,7 +32,9 @@ def InferFoldPass : Pass<"onnx-infer-fold", "::mlir::func::FuncOp"> {
     **Not done**: folding of operators that `onnx-decompose` has to write out first.
   }];
   let options = [Option<"maxElements", "max-elements", "int64_t", "65536",
-                        "largest folded result that is larger than its operands (64 Ki keeps shape tables and masks)">];
+                        "largest folded result that is larger than its operands (64 Ki keeps shape tables and masks)">,
+                 Option<"target", "target", "std::string", "\"trn2\"",
+                        "device whose times decide whether an If is a branch or a selection; default trn2">];
   // Constants are evaluated through their lowering.
   let dependentDialects = ["::trn::onnx::ONNXDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",

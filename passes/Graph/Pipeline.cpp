@@ -11,28 +11,36 @@
 
 using namespace mlir;
 
-void trn::buildGraphPipeline(OpPassManager &manager) {
+static trn::InferFoldPassOptions inferFoldFor(StringRef target) {
+  trn::InferFoldPassOptions options;
+  options.target = target.str();
+  return options;
+}
+
+void trn::buildGraphPipeline(OpPassManager &manager, StringRef target) {
+  const trn::InferFoldPassOptions inferFold = inferFoldFor(target);
   OpPassManager &function = manager.nest<func::FuncOp>();
-  function.addPass(createInferFoldPass());
+  function.addPass(createInferFoldPass(inferFold));
   function.addPass(createCSEPass());
   function.addPass(createSimplifyPass());
-  function.addPass(createInferFoldPass());
+  function.addPass(createInferFoldPass(inferFold));
   // Composites are recognised before scales are moved: moving would take them apart.
   function.addPass(createRecomposePass());
   function.addPass(createFoldNormalizationPass());
-  function.addPass(createInferFoldPass());
+  function.addPass(createInferFoldPass(inferFold));
   function.addPass(createDecomposePass());
-  function.addPass(createInferFoldPass());
+  function.addPass(createInferFoldPass(inferFold));
   function.addPass(createSimplifyPass());
-  function.addPass(createInferFoldPass());
+  function.addPass(createInferFoldPass(inferFold));
   function.addPass(createCSEPass());
 }
 
-void trn::buildControlPipeline(OpPassManager &manager) {
-  manager.nest<func::FuncOp>().addPass(createInferFoldPass());
+void trn::buildControlPipeline(OpPassManager &manager, StringRef target) {
+  manager.nest<func::FuncOp>().addPass(createInferFoldPass(inferFoldFor(target)));
   manager.addPass(createSplitControlPass());
 }
 
 void trn::registerGraphPipeline() {
-  PassPipelineRegistration<>("imported-to-graph", "All passes from stage imported to stage graph", buildGraphPipeline);
+  PassPipelineRegistration<>("imported-to-graph", "All passes from stage imported to stage graph",
+                             [](OpPassManager &manager) { buildGraphPipeline(manager); });
 }

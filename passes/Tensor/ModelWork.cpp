@@ -1,5 +1,5 @@
 //===- ModelWork.cpp - the algorithmic work of a model --------------------===//
-#include "compiler/Pipeline/ModelWork.h"
+#include "passes/Tensor/ModelWork.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
@@ -14,9 +14,9 @@ static bool reducesProducts(linalg::LinalgOp op) {
          llvm::any_of(*op.getBlock(), [](Operation &inner) { return llvm::isa<arith::MulFOp, arith::MulIOp>(inner); });
 }
 
-uint64_t modelMacs(ModuleOp module) {
+uint64_t modelMacs(Operation *root) {
   uint64_t total = 0;
-  module.walk([&](linalg::LinalgOp op) {
+  root->walk([&](linalg::LinalgOp op) {
     if (!reducesProducts(op))
       return;
     uint64_t work = 1;
