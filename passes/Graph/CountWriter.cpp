@@ -165,10 +165,12 @@ Value CountWriter::extreme(Type element, bool isLowest) {
     value = FloatAttr::get(element, APFloat::semanticsHasInf(semantics) ? APFloat::getInf(semantics, isLowest)
                                                                         : APFloat::getLargest(semantics, isLowest));
   } else {
-    const unsigned bits = element.getIntOrFloatBitWidth();
+    // The device computes integers of 64 bits in 32.
+    const unsigned width = element.getIntOrFloatBitWidth(), bits = std::min(width, 32u);
     const bool isUnsigned = element.isUnsignedInteger() || bits == 1;
-    value = IntegerAttr::get(element, isLowest ? (isUnsigned ? APInt::getMinValue(bits) : APInt::getSignedMinValue(bits))
-                                               : (isUnsigned ? APInt::getMaxValue(bits) : APInt::getSignedMaxValue(bits)));
+    APInt number = isLowest ? (isUnsigned ? APInt::getMinValue(bits) : APInt::getSignedMinValue(bits))
+                            : (isUnsigned ? APInt::getMaxValue(bits) : APInt::getSignedMaxValue(bits));
+    value = IntegerAttr::get(element, isUnsigned ? number.zext(width) : number.sext(width));
   }
   return constant(DenseElementsAttr::get(RankedTensorType::get({}, element), ArrayRef<Attribute>(value)));
 }

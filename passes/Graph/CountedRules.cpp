@@ -736,7 +736,9 @@ private:
     }
     // Otherwise the places are computed.
     const bool forward = cut.step > 0;
-    Value start = forward ? normal(cut.start, cut.startValue, size, 0, 0) : normal(cut.start, cut.startValue, size, 0, 1);
+    Value start = normal(cut.start, cut.startValue, size, 0, forward ? 0 : 1);
+    if (!forward)
+      start = write.atMost(start, write.minus(size, 1)); // before all if there is nothing
     Value end = forward ? normal(cut.end, cut.endValue, size, 0, 0) : normal(cut.end, cut.endValue, size, -1, 1);
     int64_t longest = llvm::divideCeil(most, std::abs(cut.step));
     if (forward && cut.start && *cut.start < 0)

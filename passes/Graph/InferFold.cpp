@@ -122,7 +122,17 @@ private:
       return false;
     }
     changed |= inference.commit();
-    if (makeCount(op) || takeCounted(op, /*isInferred=*/true, stays) || scanRecurrence(op))
+    Operation *previous = op->getPrevNode(), *next = op->getNextNode();
+    if (makeCount(op)) {
+      // What it wrote is counted before anything reads it: sizes of its result must not be taken for known ones.
+      for (Operation *written = previous ? previous->getNextNode() : &function.front().front(); written != next;) {
+        Operation *following = written->getNextNode();
+        visit(written);
+        written = following;
+      }
+      return true;
+    }
+    if (takeCounted(op, /*isInferred=*/true, stays) || scanRecurrence(op))
       return true;
     if (isControlFlow(op) || isSequence(op))
       return resolve(op, /*atRunTime=*/false) || changed;

@@ -421,6 +421,23 @@ for reduction in ("none", "add"):
 chain("counted_from_the_end", KEEP + [("Gather", ["c", "i"], ["y0"], {})], [TABLE, CHOSEN], [KEPT[[-1, 0, -2]]], i=np.array([-1, 0, -2]))
 chain("counted_none", KEEP + [("ReduceSum", ["c"], ["y0"], {"keepdims": 0}), ("Relu", ["c"], ["y1"], {})], [TABLE, np.zeros(24, bool)],
       [np.float32(0), np.zeros((0, 5), np.float32)])
+# What reads a counted result at once, before anything else does.
+SOME = [("Compress", ["x0", "x1"], ["c"], {})]
+KEPT_ONES = TABLE.ravel()[RNG.random(TABLE.size) < 0.4]
+PICKS = np.isin(TABLE.ravel(), KEPT_ONES)
+KEPT_ONES = TABLE.ravel()[PICKS]
+chain("counted_size_at_once", SOME + [("Size", ["c"], ["y0"], {}), ("Shape", ["c"], ["y1"], {})], [TABLE, PICKS],
+      [np.int64(KEPT_ONES.size), np.array([KEPT_ONES.size])])
+chain("counted_last_three", SOME + [("Slice", ["c", "from", "to"], ["y0"], {})], [TABLE, PICKS], [KEPT_ONES[-3:]],
+      **{"from": np.array([-3]), "to": np.array([99999])})
+for name, mask in (("some", PICKS), ("none", np.zeros_like(PICKS))):
+    chain(f"counted_backwards_{name}", SOME + [("Slice", ["c", "from", "to", "axis", "step"], ["y0"], {})], [TABLE, mask],
+          [TABLE.ravel()[mask][::-2]], **{"from": np.array([-1]), "to": np.array([-9999]), "axis": np.array([0]), "step": np.array([-2])})
+PLACES = np.nonzero(PICKS)[0]
+chain("counted_extremes_of_integers",
+      [("NonZero", ["x0"], ["z"], {}), ("Squeeze", ["z", "axis"], ["p"], {}), ("ReduceMax", ["p", "axis"], ["y0"], {"keepdims": 0}),
+       ("ReduceMin", ["p", "axis"], ["y1"], {"keepdims": 0}), ("ArgMax", ["p"], ["y2"], {"keepdims": 0}), ("TopK", ["p", "two"], ["y3", ""], {})],
+      [PICKS], [PLACES.max(), PLACES.min(), np.int64(PLACES.size - 1), PLACES[::-1][:2]], axis=np.array([0]), two=np.array([2]))
 chain("counted_of_nothing", KEEP + [("Relu", ["c"], ["y0"], {})], [np.zeros((24, 0), np.float32), CHOSEN], [np.zeros((CHOSEN.sum(), 0), np.float32)])
 chain("unique_of_nothing", [("Unique", ["x0"], ["y0", "y1", "y2", "y3"], {"axis": 0})], [np.zeros((4, 0), np.float32)],
       [np.zeros((1, 0), np.float32), np.array([0]), np.zeros(4, np.int64), np.array([4])])
