@@ -107,7 +107,7 @@ TEST_F(Link, OneIntegerDecidesTheWay) {
         "trn.repeat limit(9) condition(\"n\") carried([]) { }"})
     for (const auto &[type, found] :
          {std::pair("2x8xf32", "got 16 elements of fp32"), std::pair("1x1xf32", "got 1 element of fp32"),
-          std::pair("1x2xi32", "got 2 elements of int32")}) {
+          std::pair("1x2xi32", "got 2 elements of int32"), std::pair("0x1xi32", "got 0 elements of int32")}) {
       message.clear();
       EXPECT_TRUE(failed(linkWith(type, body))) << body << type;
       EXPECT_NE(message.find("expected one integer or flag in buffer 'n' to decide the way"), std::string::npos)
