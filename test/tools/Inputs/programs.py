@@ -1,4 +1,5 @@
-"""Writes loop.onnx, whose loop data ends, found.onnx, which looks for what is not 0, and their input x.npy."""
+"""Writes loop.onnx, whose loop data ends, found.onnx, which looks for what is not 0, branch.onnx, which does much or little,
+and their inputs x.npy and small.npy."""
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
@@ -33,4 +34,12 @@ save("loop", [node("before", "Sigmoid", ["x"]), node("again", "Loop", ["most", "
 save("found", [node("positions", "NonZero", ["x"]), node("rows", "Transpose", ["positions"], perm=[1, 0]), node("picked", "GatherND", ["x", "rows"]),
                node("scaled", "Mul", ["picked", "half"]), node("total", "ReduceSum", ["scaled"], keepdims=0)],
      [info("rows", INT, None), info("scaled", FLOAT, None), info("total", FLOAT, None)], half=np.float32(0.5))
-np.save("x.npy", np.float32([[1, 0, -2, 0], [0.5, 3, 0, -1]]))
+long = helper.make_graph([node(f"d{i}", ("Sinh", "Asinh")[i % 2], [f"d{i - 1}" if i else "before"]) for i in range(12)], "long", [],
+                         [info("d11", FLOAT, [2, 4])])
+short = helper.make_graph([node("e", "Neg", ["before"])], "short", [], [info("e", FLOAT, [2, 4])])
+save("branch", [node("before", "Sin", ["x"]), node("top", "ReduceMax", ["x"], keepdims=0), node("more", "Greater", ["top", "half"]),
+                node("way", "If", ["more"], then_branch=long, else_branch=short), node("scaled", "Mul", ["way", "half"])],
+     [info("scaled", FLOAT, None)], half=np.float32(0.5))
+x = np.float32([[1, 0, -2, 0], [0.5, 3, 0, -1]])
+np.save("x.npy", x)
+np.save("small.npy", x / 10)
