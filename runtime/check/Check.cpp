@@ -12,8 +12,8 @@
 #include "runtime/timing/Operands.h"
 #include "runtime/timing/Unroll.h"
 #include <algorithm>
-#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -417,71 +417,117 @@ private:
   absl::flat_hash_set<std::tuple<FindingKind, CommandId, CommandId, uint32_t>> seen;
 };
 
-/// The ways through a program that are looked at: everything that data decides is taken, or nothing, and from each way
-/// that reaches a command for the first time, those that decide one thing otherwise. So every command is on one of
-/// them, however deep it lies in branches and loops, and with each decision on its way to it made both ways.
+/// The ways through a program that are looked at. From a *base*, each decision that is met on it is made otherwise,
+/// alone. Bases are the ways on which all that data decides is taken, or nothing, and then, as long as some command was
+/// reached on no base, ways to such commands: to many of them at once, if one way can. So every command is reached,
+/// however deep it lies in branches and loops, and with each decision on its way made both ways.
 class Ways {
 public:
   explicit Ways(const exe::Executable &exe) : exe(exe), loads(countLoads(exe)) {
-    for (const exe::Program &program : exe.programs)
+    for (const exe::Program &program : exe.programs) {
       reached.emplace_back(program.commands.size());
+      based.emplace_back(program.commands.size());
+    }
     for (bool taken : {true, false})
-      add(std::vector<bool>(loads, taken));
+      addBase(std::vector<bool>(loads, taken));
   }
 
-  /// The next way, or null behind the last one.
-  const Path *next() { return at < paths.size() ? &paths[at++] : nullptr; }
+  /// The next way; none behind the last one.
+  std::optional<Path> next() {
+    if (at == ways.size())
+      leadToLate();
+    if (at == ways.size())
+      return std::nullopt;
+    Path path;
+    path.dataRounds = path.barrierRounds = 2;
+    path.loads = ways[at++].decisions;
+    return path;
+  }
 
-  /// `unrolled` is the program on the way that was given last: adds those that begin like it.
+  /// `unrolled` is the program on the way that was given last: adds those that follow from it.
   void follow(const exe::Executable &unrolled) {
+    const Way way = ways[at - 1];
     std::vector<bool> met(loads);
-    if (!reach(unrolled, met))
-      return;
-    for (unsigned load = 0; load < loads; ++load) {
-      if (!met[load])
-        continue;
-      std::vector<bool> other = paths[at - 1].loads;
-      other[load] = !other[load];
-      add(std::move(other));
+    std::vector<Place> fresh;
+    visit(unrolled, [&](Place place, std::optional<unsigned> load) {
+      if (load)
+        met[*load] = true;
+      if (!reached[place.first][place.second])
+        fresh.push_back(place);
+      reached[place.first][place.second] = true;
+      if (way.isBase)
+        based[place.first][place.second] = true;
+    });
+    if (!way.isBase && !fresh.empty())
+      late.push_back({way, std::move(fresh)});
+    for (unsigned load = 0; way.isBase && load < loads; ++load) {
+      Way other{way.decisions, /*isBase=*/false, load};
+      other.decisions[load] = !other.decisions[load];
+      if (met[load] && known.insert(other.decisions).second)
+        ways.push_back(std::move(other));
     }
   }
 
 private:
-  void add(std::vector<bool> decisions) {
-    if (!known.insert(decisions).second)
-      return;
-    Path path;
-    path.dataRounds = path.barrierRounds = 2;
-    path.loads = std::move(decisions);
-    paths.push_back(std::move(path));
-  }
+  using Place = std::pair<size_t, size_t>; ///< a queue, and a command of it
+  struct Way {
+    std::vector<bool> decisions;
+    bool isBase;
+    unsigned otherwise = 0; ///< the decision unlike those of the base before
+  };
+  struct Late {
+    Way way;
+    std::vector<Place> places; ///< which it was the first to reach
+  };
 
-  /// Marks what the way executes, and in `met` which loads, counted as Path does. Whether some command is new.
-  bool reach(const exe::Executable &unrolled, std::vector<bool> &met) {
-    bool isNew = false;
-    for (size_t queue = 0; queue < reached.size(); ++queue) {
+  /// Calls for each command on the way, of a load with its number as Path counts.
+  template <typename Function> void visit(const exe::Executable &unrolled, Function onWay) const {
+    for (size_t queue = 0; queue < exe.programs.size(); ++queue) {
       const exe::Program &program = exe.programs[queue];
       std::vector<bool> executed(program.commands.size(), unrolled.programs[queue].positions.empty());
       for (uint32_t position : unrolled.programs[queue].positions)
         executed[position] = true;
       unsigned load = 0;
       for (size_t position = 0; position < executed.size(); ++position) {
-        if (std::holds_alternative<isa::RegisterLoad>(program.commands[position].inst)) {
-          met[load] = met[load] || executed[position];
-          ++load;
-        }
-        isNew |= executed[position] && !reached[queue][position];
-        reached[queue][position] = reached[queue][position] || executed[position];
+        const bool isLoad = std::holds_alternative<isa::RegisterLoad>(program.commands[position].inst);
+        if (executed[position])
+          onWay(Place(queue, position), isLoad ? std::optional<unsigned>(load) : std::nullopt);
+        load += isLoad;
       }
     }
-    return isNew;
+  }
+
+  /// The way that reached something first, with the decisions of all others like it; without them when that led
+  /// elsewhere.
+  void leadToLate() {
+    late.erase(std::remove_if(late.begin(), late.end(),
+                              [&](const Late &each) {
+                                return std::all_of(each.places.begin(), each.places.end(),
+                                                   [&](Place place) { return based[place.first][place.second]; });
+                              }),
+               late.end());
+    if (late.empty())
+      return;
+    std::vector<bool> decisions = late.front().way.decisions;
+    if (decisions != joined)
+      for (const Late &each : late)
+        decisions[each.way.otherwise] = each.way.decisions[each.way.otherwise];
+    joined = late.front().way.decisions;
+    addBase(std::move(decisions));
+  }
+
+  void addBase(std::vector<bool> decisions) {
+    known.insert(decisions);
+    ways.push_back({std::move(decisions), /*isBase=*/true});
   }
 
   const exe::Executable &exe;
   const unsigned loads;
-  std::vector<std::vector<bool>> reached; ///< per queue, the commands of the ways so far
+  std::vector<std::vector<bool>> reached, based; ///< per queue, the commands of all ways, and of bases
+  std::vector<Way> ways;
+  std::vector<Late> late;
+  std::vector<bool> joined; ///< the way that was joined with others last
   std::set<std::vector<bool>> known;
-  std::deque<Path> paths;
   size_t at = 0;
 };
 
@@ -492,7 +538,7 @@ CheckReport check(const exe::Executable &exe, const CheckOptions &options) {
     return Checker(exe, options).run();
   CheckReport report;
   Ways ways(exe);
-  while (const Path *path = ways.next()) {
+  while (const std::optional<Path> path = ways.next()) {
     absl::StatusOr<exe::Executable> unrolled = unroll(exe, *path);
     if (!unrolled.ok()) {
       report.errors = 1;
