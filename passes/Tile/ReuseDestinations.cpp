@@ -1,7 +1,7 @@
 //===- ReuseDestinations.cpp - write straight into the final tensor ---------===//
 // Owns the removal of fresh destinations whose value is only inserted elsewhere. MLIR's empty-tensor elimination does the
-// work, but is blind to memories: it would hand the HBM side of a store to the computation before it. Refuses to replace
-// a destination by one in another memory.
+// work, but is blind to memories: it would hand the HBM side of a store to the computation before it; and it leaves the copy
+// of a value to where that value is now. Refuses to replace a destination by one in another memory.
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,6 +36,14 @@ static bool mayEndInFreshTensor(Value value) {
   return !llvm::isa<func::FuncOp>(value.getParentBlock()->getParentOp());
 }
 
+/// Whether an operation writes into the result of `op`.
+static bool isDestination(Operation *op) {
+  return llvm::any_of(op->getUses(), [](OpOperand &use) {
+    auto writer = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return !writer || writer.isDpsInit(&use);
+  });
+}
+
 namespace {
 struct ReuseDestinationsPass : impl::ReuseDestinationsPassBase<ReuseDestinationsPass> {
   void runOnOperation() override {
@@ -58,14 +66,26 @@ struct ReuseDestinationsPass : impl::ReuseDestinationsPassBase<ReuseDestinations
     if (failed(bufferization::analyzeOp(function, state)))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
-    auto withinOneSpace = [](RewriterBase &rewriter, SubsetInsertionOpInterface insertion, tensor::EmptyOp empty,
+    llvm::SmallSetVector<linalg::CopyOp, 4> inPlace;
+    auto withinOneSpace = [&](RewriterBase &rewriter, SubsetInsertionOpInterface insertion, tensor::EmptyOp empty,
                              Operation *user) -> Value {
       if (spaceOf(empty.getResult()) != spaceOf(insertion.getDestinationOperand().get()))
         return Value();
+      if (auto copy = dyn_cast<linalg::CopyOp>(insertion.getOperation())) {
+        // Who writes into the copy may need its source as it is.
+        Value source = copy.getInputs()[0];
+        bool isKept = !source.hasOneUse() && isDestination(copy);
+        if (isKept || source.getType() != copy->getResult(0).getType() || source.getType() != empty.getType())
+          return Value();
+        inPlace.insert(copy);
+      }
       return bufferization::buildSubsetExtraction(rewriter, insertion, empty, user);
     };
     if (failed(bufferization::eliminateEmptyTensors(rewriter, function, state, withinOneSpace)))
-      signalPassFailure();
+      return signalPassFailure();
+    // What is computed where it would have been copied to is the copy.
+    for (linalg::CopyOp copy : inPlace)
+      rewriter.replaceOp(copy, copy.getInputs());
   }
 };
 } // namespace

@@ -91,7 +91,7 @@ def ReuseDestinationsPass : Pass<"tile-reuse-destinations", "mlir::func::FuncOp"
     *Contract in*: placed tensors, destinations used once.
 
     *Contract out*: a `tensor.empty` whose value is only inserted into, or copied to, a tensor in the same memory is that
-    tensor's slice.
+    tensor's slice. The copy is gone: its users read the value.
 
     *Example*: the drain of a convolution writes the interior of the next layer's padded input, without a copy.
 

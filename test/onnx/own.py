@@ -358,6 +358,13 @@ def chain(name, nodes, inputs, expected, opset=18, **constants):
     CASES.append((name, [helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], inputs, expected, opset, constants))
 
 
+# A product of one column, of which each element is its own extreme.
+THIN, WEIGHT = RNG.standard_normal((2, 128)).astype(np.float32), RNG.standard_normal((2, 1)).astype(np.float32)
+TURNED = [("Transpose", ["x0"], ["t"], {"perm": [1, 0]}), ("MatMul", ["t", "w"], ["h"], {}), ("Transpose", ["h"], ["u"], {"perm": [1, 0]})]
+chain("one_column_less_its_maximum", TURNED + [("ReduceMax", ["u"], ["m"], {"axes": [0]}), ("Sub", ["u", "m"], ["y0"], {})], [THIN], [np.zeros((1, 128), np.float32)],
+      opset=17, w=WEIGHT)
+chain("one_column_softmax", TURNED + [("Softmax", ["u"], ["y0"], {"axis": 0})], [THIN], [np.ones((1, 128), np.float32)], w=WEIGHT)
+
 SPARSE = RNG.standard_normal((4, 6)).astype(np.float32)
 SPARSE[SPARSE < 0.3] = 0
 FOUND, PICKED = np.argwhere(SPARSE), SPARSE[SPARSE != 0]

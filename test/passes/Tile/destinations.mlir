@@ -55,3 +55,40 @@ func.func private @through_psum(%x: tensor<128x16xf32, #trn.sbuf>, %dst: tensor<
   %r = tensor.insert_slice %c into %dst[0, 128] [16, 128] [1, 1] : tensor<16x128xf32, #trn.sbuf> into tensor<16x256xf32, #trn.sbuf>
   return %r : tensor<16x256xf32, #trn.sbuf>
 }
+
+// -----
+
+// A value and its copy are one tensor when nobody writes into either.
+// REUSE-LABEL: func private @copied
+// REUSE-SAME:    %[[DST:[^:]*]]: tensor<128x16xf32, #trn.sbuf>)
+// REUSE:         %[[A:.*]] = linalg.exp {{.*}} outs(%{{.*}} :
+// REUSE-NOT:     linalg.copy
+// REUSE:         linalg.sub ins(%[[A]], %[[A]] : {{.*}}) outs(%[[DST]] :
+func.func private @copied(%x: tensor<128x16xf32, #trn.sbuf>, %dst: tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf> {
+  %e = tensor.empty() : tensor<128x16xf32, #trn.sbuf>
+  %a = linalg.exp ins(%x : tensor<128x16xf32, #trn.sbuf>) outs(%e : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  %f = tensor.empty() : tensor<128x16xf32, #trn.sbuf>
+  %b = linalg.copy ins(%a : tensor<128x16xf32, #trn.sbuf>) outs(%f : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  %r = linalg.sub ins(%a, %b : tensor<128x16xf32, #trn.sbuf>, tensor<128x16xf32, #trn.sbuf>) outs(%dst : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  return %r : tensor<128x16xf32, #trn.sbuf>
+}
+
+// -----
+
+// A copy that is written into stays a copy while its source is read.
+// REUSE-LABEL: func private @changed_copy
+// REUSE:         %[[E:.*]] = tensor.empty()
+// REUSE:         %[[F:.*]] = tensor.empty()
+// REUSE:         %[[A:.*]] = linalg.exp {{.*}} outs(%[[E]] :
+// REUSE:         %[[B:.*]] = linalg.copy ins(%[[A]] : {{.*}}) outs(%[[F]] :
+// REUSE:         %[[C:.*]] = linalg.add {{.*}} outs(%[[B]] :
+// REUSE:         linalg.sub ins(%[[A]], %[[C]] :
+func.func private @changed_copy(%x: tensor<128x16xf32, #trn.sbuf>, %dst: tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf> {
+  %e = tensor.empty() : tensor<128x16xf32, #trn.sbuf>
+  %f = tensor.empty() : tensor<128x16xf32, #trn.sbuf>
+  %a = linalg.exp ins(%x : tensor<128x16xf32, #trn.sbuf>) outs(%e : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  %b = linalg.copy ins(%a : tensor<128x16xf32, #trn.sbuf>) outs(%f : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  %c = linalg.add ins(%x, %x : tensor<128x16xf32, #trn.sbuf>, tensor<128x16xf32, #trn.sbuf>) outs(%b : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  %r = linalg.sub ins(%a, %c : tensor<128x16xf32, #trn.sbuf>, tensor<128x16xf32, #trn.sbuf>) outs(%dst : tensor<128x16xf32, #trn.sbuf>) -> tensor<128x16xf32, #trn.sbuf>
+  return %r : tensor<128x16xf32, #trn.sbuf>
+}
