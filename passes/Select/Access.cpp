@@ -28,8 +28,8 @@ static void addOffset(Access &access, OpFoldResult value, int64_t scale) {
     access.terms.push_back({cast<Value>(value), scale});
 }
 
-/// Follows views from `buffer` to its root and adds their offsets. Every view keeps the offset of its source but for
-/// subviews, which add to it, and reinterpretations, which state it anew.
+/// Follows views from `buffer` to its root and adds their offsets: subviews add to the offset of their source, and
+/// reinterpretations state it anew. Refuses views of which it does not know that they keep it.
 static LogicalResult resolveRoot(Value buffer, Access &access, std::string &reason) {
   while (Operation *definition = buffer.getDefiningOp()) {
     if (auto subview = dyn_cast<memref::SubViewOp>(definition)) {
@@ -47,8 +47,11 @@ static LogicalResult resolveRoot(Value buffer, Access &access, std::string &reas
       addOffset(access, reinterpret.getMixedOffsets()[0], 1);
       buffer = reinterpret.getSource();
       break;
-    } else if (llvm::isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(definition)) {
+    } else if (llvm::isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp, ir::BitcastOp>(definition)) {
       buffer = definition->getOperand(0);
+    } else if (llvm::isa<ViewLikeOpInterface>(definition)) {
+      reason = ("a view by '" + definition->getName().getStringRef() + "', whose offset is not known").str();
+      return failure();
     } else {
       break;
     }

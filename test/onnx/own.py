@@ -358,6 +358,14 @@ def chain(name, nodes, inputs, expected, opset=18, **constants):
     CASES.append((name, [helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], inputs, expected, opset, constants))
 
 
+# Unsigned words in more results than there are partitions.
+COLUMN_OF, LATER = np.array([[2], [0], [5]]), np.array([[3], [2], [1]])
+for name, dtype in (("uint32", np.uint32), ("uint64", np.uint64), ("int32", np.int32)):
+    MANY = np.concatenate([np.tile(COLUMN_OF, 65), np.tile(LATER, 64)], 1).astype(dtype)
+    for operator, function in (("ArgMin", np.argmin), ("ArgMax", np.argmax)):
+        case(f"{operator.lower()}_{name}_of_129", operator, [MANY], [function(MANY, 0, keepdims=True)], opset=18, axis=0)
+        case(f"{operator.lower()}_{name}_of_129_rows", operator, [np.ascontiguousarray(MANY.T)], [function(MANY.T, 1, keepdims=True)], opset=18, axis=1)
+
 # A product of one column, of which each element is its own extreme.
 THIN, WEIGHT = RNG.standard_normal((2, 128)).astype(np.float32), RNG.standard_normal((2, 1)).astype(np.float32)
 TURNED = [("Transpose", ["x0"], ["t"], {"perm": [1, 0]}), ("MatMul", ["t", "w"], ["h"], {}), ("Transpose", ["h"], ["u"], {"perm": [1, 0]})]

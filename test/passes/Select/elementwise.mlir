@@ -190,3 +190,23 @@ func.func @bytes(%x: memref<128x64xui8, #trn.sbuf>, %y: memref<128x64xi8, #trn.s
   }
   return
 }
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// A column is read where its view lies, with the other sign, too.
+// CHECK-LABEL: func @unsigned_column
+// CHECK:         %[[C:.*]] = memref.reinterpret_cast %{{.*}} to offset: [1], sizes: [64, 3], strides: [2, 0]
+// CHECK:         trn.bitcast %[[C]] :
+func.func @unsigned_column(%x: memref<64x3xui32, #trn.sbuf>, %c: memref<64x2xi32, #trn.sbuf>, %y: memref<64x3xi8, #trn.sbuf>) {
+  %column = memref.subview %c[0, 1] [64, 1] [1, 1] : memref<64x2xi32, #trn.sbuf> to memref<64xi32, strided<[2], offset: 1>, #trn.sbuf>
+  linalg.generic {indexing_maps = [#id, affine_map<(p, n) -> (p)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %column : memref<64x3xui32, #trn.sbuf>, memref<64xi32, strided<[2], offset: 1>, #trn.sbuf>) outs(%y : memref<64x3xi8, #trn.sbuf>) {
+  ^bb0(%a: ui32, %b: i32, %o: i8):
+    %0 = builtin.unrealized_conversion_cast %a : ui32 to i32
+    %1 = arith.cmpi eq, %0, %b : i32
+    %2 = arith.extui %1 : i1 to i8
+    linalg.yield %2 : i8
+  }
+  return
+}
