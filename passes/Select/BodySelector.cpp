@@ -77,13 +77,37 @@ LogicalResult BodySelector::fail(llvm::Twine why) {
 // Facts about values
 //===----------------------------------------------------------------------===//
 
+/// True when `conversion`, of integers, makes floats of fewer bits than fp32 that do not have all these integers.
+static bool roundsIntegers(Operation *conversion) {
+  if (!llvm::isa<arith::SIToFPOp, arith::UIToFPOp>(conversion))
+    return false;
+  auto real = cast<FloatType>(conversion->getResult(0).getType());
+  unsigned bits = conversion->getOperand(0).getType().getIntOrFloatBitWidth() - llvm::isa<arith::SIToFPOp>(conversion);
+  return real.getWidth() < 32 && bits > real.getFPMantissaWidth();
+}
+
+/// True when `value` is rounded to a float of fewer bits than the engines compute with: it is what a buffer of its type
+/// holds, and no part of an instruction.
+static bool isRounded(Value value) {
+  auto type = dyn_cast<FloatType>(value.getType());
+  Operation *definition = value.getDefiningOp();
+  if (!type || type.getWidth() >= 32 || !definition)
+    return false;
+  if (roundsIntegers(definition))
+    return true;
+  // These give what has the type already: an operand, its magnitude, its negative or its whole part.
+  return !llvm::isa<arith::ConstantOp, arith::ExtFOp, arith::SIToFPOp, arith::UIToFPOp, arith::BitcastOp, arith::SelectOp,
+                    arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::NegFOp, math::AbsFOp,
+                    math::FloorOp, math::CeilOp, math::RoundEvenOp, math::RoundOp, math::TruncOp>(definition);
+}
+
 /// Conversions that reading an operand does by itself: every engine computes in fp32.
 Value BodySelector::skipConversions(Value value) const {
   while (Operation *definition = value.getDefiningOp()) {
-    bool free = llvm::isa<arith::ExtFOp, arith::UIToFPOp, arith::ExtUIOp>(definition);
+    bool free = llvm::isa<arith::ExtFOp, arith::UIToFPOp, arith::ExtUIOp>(definition) && !roundsIntegers(definition);
     // A signed reading of a boolean would be -1.
     if (llvm::isa<arith::SIToFPOp, arith::ExtSIOp>(definition))
-      free = !definition->getOperand(0).getType().isInteger(1);
+      free = !definition->getOperand(0).getType().isInteger(1) && !roundsIntegers(definition);
     // Booleans are 0 or 1 in a byte.
     if (llvm::isa<arith::TruncIOp>(definition))
       free = value.getType().isInteger(1);
@@ -116,7 +140,7 @@ ArrayRef<int64_t> BodySelector::shapeOf(Value value) {
 
 /// True when the producer of `value` may be computed inside its only user.
 bool BodySelector::isFusable(Value value) const {
-  return value.getDefiningOp() && value.hasOneUse() && !sources.contains(value);
+  return value.getDefiningOp() && value.hasOneUse() && !sources.contains(value) && !isRounded(value);
 }
 
 std::optional<BodySelector::AluMatch> BodySelector::matchAlu(Value value) {
@@ -308,8 +332,13 @@ LogicalResult BodySelector::computeInto(Value value, Value dst) {
   Operation *definition = value.getDefiningOp();
   if (!definition || constantValue(value) || (wide && !isVarying(value)) || sources.contains(value))
     return emitCopy(value, dst);
+  // Writing rounds to the type that is written, and to no other.
+  if (isRounded(value) && elementOf(dst) != value.getType())
+    return emitCopy(value, dst);
   if (auto narrow = dyn_cast<arith::TruncFOp>(definition))
-    return computeInto(narrow.getIn(), dst); // writing rounds
+    return computeInto(narrow.getIn(), dst);
+  if (roundsIntegers(definition))
+    return emitConversion(definition, dst);
   if (auto select = dyn_cast<arith::SelectOp>(definition))
     return emitSelect(select, dst);
   if (llvm::isa<math::FloorOp, math::CeilOp, math::RoundEvenOp, math::RoundOp, math::TruncOp, arith::FPToSIOp,
@@ -349,6 +378,21 @@ LogicalResult BodySelector::emitCopy(Value value, Value dst) {
   if (elementOf(dst).isInteger(32))
     dst = asWord(dst, elementOf(*tensor));
   emitter.copy(dst, *tensor);
+  return success();
+}
+
+/// Integers as floats of fewer bits: a write that rounds.
+LogicalResult BodySelector::emitConversion(Operation *conversion, Value dst) {
+  FailureOr<Source> read = storedSource(conversion->getOperand(0));
+  if (failed(read))
+    return failure();
+  bool isUnsignedRead = llvm::isa<arith::UIToFPOp>(conversion);
+  if (read->buffer)
+    read->buffer = asWord(read->buffer, isUnsignedRead ? unsignedWord() : emitter.builder.getI32Type());
+  FailureOr<Value> integers = asTensor(*read, cast<MemRefType>(dst.getType()).getShape().drop_front());
+  if (failed(integers))
+    return failure();
+  emitter.copy(dst, *integers);
   return success();
 }
 

@@ -73,6 +73,7 @@ private:
   mlir::FailureOr<std::pair<mlir::Value, ScalarStep>> matchStep(mlir::Value value, bool &matched);
 
   mlir::LogicalResult emitCopy(mlir::Value value, mlir::Value dst);
+  mlir::LogicalResult emitConversion(mlir::Operation *conversion, mlir::Value dst);
   mlir::LogicalResult emitActivation(mlir::Value value, isa::ActivationFunc func, mlir::Value dst);
   mlir::LogicalResult emitAlu(mlir::Value value, const AluMatch &match, mlir::Value dst);
   mlir::LogicalResult emitBitwise(mlir::Value value, const AluMatch &match, mlir::Value dst);

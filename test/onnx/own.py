@@ -358,6 +358,41 @@ def chain(name, nodes, inputs, expected, opset=18, **constants):
     CASES.append((name, [helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], inputs, expected, opset, constants))
 
 
+# Narrow floats round what passes through them: at the ends of their range, where nothing else gives these values.
+LARGE = float32(100.9, -0.3, 65519, 65520, -70000, 1e30, 1 + 2.0 ** -8, 3 + 3 * 2.0 ** -7)
+TINY = float32(1e-9, 3 + 3 * 2.0 ** -7)[None]
+FLOAT, FLOAT16, BFLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16
+
+
+def through(x, narrow):
+    with np.errstate(over="ignore"):
+        return x.astype(narrow).astype(np.float32)
+
+
+for kind, code, narrow in (("float16", FLOAT16, np.float16), ("bfloat16", BFLOAT16, ml_dtypes.bfloat16)):
+    BACK = [("Cast", ["q"], ["y0"], {"to": FLOAT})]
+    chain(f"rounded_to_{kind}", [("Cast", ["x0"], ["q"], {"to": code})] + BACK, [LARGE], [through(LARGE, narrow)])
+    chain(f"rounded_between_to_{kind}", [("Abs", ["x0"], ["a"], {}), ("Cast", ["a"], ["b"], {"to": code}), ("Identity", ["b"], ["c"], {}),
+                                         ("Reshape", ["c", "shape"], ["q"], {})] + BACK, [LARGE], [through(np.abs(LARGE), narrow).reshape(2, 4)],
+          shape=np.array([2, 4]))
+    chain(f"product_rounded_to_{kind}", [("MatMul", ["x0", "w"], ["p"], {}), ("Cast", ["p"], ["q"], {"to": code})] + BACK, [LARGE.reshape(4, 2)],
+          [through(LARGE.reshape(4, 2), narrow)], w=np.eye(2, dtype=np.float32))
+    chain(f"product_of_rounded_to_{kind}", [("Cast", ["x0"], ["q"], {"to": code}), ("Cast", ["q"], ["r"], {"to": FLOAT}), ("MatMul", ["r", "w"], ["y0"], {})],
+          [TINY], [through(TINY, narrow) * float32(1e9, 1)], w=np.diag(float32(1e9, 1)))
+    SIZES = np.array([[300, 3, 255], [7, 1000, 257]], np.float32).astype(narrow)
+    with np.errstate(over="ignore"):
+        SQUARES = SIZES * SIZES
+    chain(f"{kind}_square", [("Mul", ["x0", "x0"], ["q"], {})] + BACK, [SIZES], [SQUARES.astype(np.float32)])
+    chain(f"{kind}_square_and_root", [("Mul", ["x0", "x0"], ["p"], {}), ("Sqrt", ["p"], ["q"], {})] + BACK, [SIZES],
+          [np.sqrt(SQUARES).astype(np.float32)])
+    FACTOR, SHIFT = np.array(300, narrow), np.array(-50000 if kind == "float16" else -2080, narrow)
+    with np.errstate(over="ignore"):
+        MOVED = SIZES * FACTOR + SHIFT
+    chain(f"{kind}_times_and_plus", [("Mul", ["x0", "k"], ["p"], {}), ("Add", ["p", "b"], ["q"], {})] + BACK, [SIZES], [MOVED.astype(np.float32)],
+          k=FACTOR, b=SHIFT)
+    COUNTS = np.array([100001, -65536, 7, 257], np.int32)
+    chain(f"integers_rounded_to_{kind}", [("Cast", ["x0"], ["q"], {"to": code})] + BACK, [COUNTS], [through(COUNTS, narrow)])
+
 # Unsigned words in more results than there are partitions.
 COLUMN_OF, LATER = np.array([[2], [0], [5]]), np.array([[3], [2], [1]])
 for name, dtype in (("uint32", np.uint32), ("uint64", np.uint64), ("int32", np.int32)):

@@ -194,6 +194,94 @@ func.func @bytes(%x: memref<128x64xui8, #trn.sbuf>, %y: memref<128x64xi8, #trn.s
 // -----
 
 #id = affine_map<(p, n) -> (p, n)>
+// What is read through a narrower float is rounded to it, whatever it is written to: between two conversions ...
+// CHECK-LABEL: func @rounded
+// CHECK-SAME:    (%[[X:.*]]: memref<128x64xf32, #trn.sbuf>, %[[Y:.*]]: memref<128x64xf32, #trn.sbuf>)
+// CHECK:         trn.tensor_scalar outs(%[[H:.*]] : memref<128x64xf16, #trn.sbuf>) ins(%[[X]] : {{.*}}) {op0 = #trn.alu<multiply>
+// CHECK-NEXT:    trn.tensor_copy outs(%[[Y]] : memref<128x64xf32, #trn.sbuf>) ins(%[[H]] :
+func.func @rounded(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  %three = arith.constant 3.0 : f32
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<128x64xf32, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.mulf %a, %three : f32
+    %1 = arith.truncf %0 : f32 to f16
+    %2 = arith.extf %1 : f16 to f32
+    linalg.yield %2 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// ... to another float of as many bits ...
+// CHECK-LABEL: func @rounded_twice
+// CHECK-SAME:    (%[[X:.*]]: memref<128x64xf32, #trn.sbuf>, %[[Y:.*]]: memref<128x64xbf16, #trn.sbuf>)
+// CHECK:         trn.tensor_copy outs(%[[H:.*]] : memref<128x64xf16, #trn.sbuf>) ins(%[[X]] :
+// CHECK-NEXT:    trn.tensor_copy outs(%[[Y]] : {{.*}}) ins(%[[H]] :
+func.func @rounded_twice(%x: memref<128x64xf32, #trn.sbuf>, %y: memref<128x64xbf16, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<128x64xf32, #trn.sbuf>) outs(%y : memref<128x64xbf16, #trn.sbuf>) {
+  ^bb0(%a: f32, %o: bf16):
+    %0 = arith.truncf %a : f32 to f16
+    %1 = arith.extf %0 : f16 to f32
+    %2 = arith.truncf %1 : f32 to bf16
+    linalg.yield %2 : bf16
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// ... inside a chain of the narrow type, of which no instruction computes two steps (the larger one of two is no step that
+// rounds) ...
+// CHECK-LABEL: func @narrow_chain
+// CHECK-SAME:    (%[[X:.*]]: memref<128x64xf16, #trn.sbuf>, %[[Y:.*]]: memref<128x64xf32, #trn.sbuf>)
+// CHECK:         trn.tensor_scalar outs(%[[P:.*]] : memref<128x64xf16, #trn.sbuf>) ins(%[[X]] : {{.*}}) {op0 = #trn.alu<max>, op1 = #trn.alu<multiply>
+// CHECK-NEXT:    trn.activation outs(%[[S:.*]] : memref<128x64xf16, #trn.sbuf>) ins(%[[P]] : {{.*}}) {func = #trn.act<sqrt>}
+// CHECK-NEXT:    trn.tensor_copy outs(%[[Y]] : memref<128x64xf32, #trn.sbuf>) ins(%[[S]] :
+func.func @narrow_chain(%x: memref<128x64xf16, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  %one = arith.constant 1.0 : f16
+  %three = arith.constant 3.0 : f16
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<128x64xf16, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: f16, %o: f32):
+    %0 = arith.maximumf %a, %one : f16
+    %1 = arith.mulf %0, %three : f16
+    %2 = math.sqrt %1 : f16
+    %3 = arith.extf %2 : f16 to f32
+    linalg.yield %3 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// ... and of integers that the float does not have. It has all bytes.
+// CHECK-LABEL: func @rounded_integers
+// CHECK-SAME:    (%[[X:.*]]: memref<128x64xi32, #trn.sbuf>, %[[B:.*]]: memref<128x64xi8, #trn.sbuf>, %[[Y:.*]]: memref<128x64xf32, #trn.sbuf>)
+// CHECK:         trn.tensor_copy outs(%[[H:.*]] : memref<128x64xf16, #trn.sbuf>) ins(%[[X]] :
+// CHECK-NEXT:    trn.tensor_tensor outs(%[[Y]] : {{.*}}) ins(%[[H]], %[[B]] :
+func.func @rounded_integers(%x: memref<128x64xi32, #trn.sbuf>, %b: memref<128x64xi8, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %b : memref<128x64xi32, #trn.sbuf>, memref<128x64xi8, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: i32, %c: i8, %o: f32):
+    %0 = arith.sitofp %a : i32 to f16
+    %1 = arith.sitofp %c : i8 to bf16
+    %2 = arith.extf %0 : f16 to f32
+    %3 = arith.extf %1 : bf16 to f32
+    %4 = arith.addf %2, %3 : f32
+    linalg.yield %4 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
 // A column is read where its view lies, with the other sign, too.
 // CHECK-LABEL: func @unsigned_column
 // CHECK:         %[[C:.*]] = memref.reinterpret_cast %{{.*}} to offset: [1], sizes: [64, 3], strides: [2, 0]
