@@ -123,18 +123,20 @@ LogicalResult upgrade::microsoftQuantizedWhere(NodeImporter &node) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// The 32-bit integers of a product, as multiples of both scales; `bias` may be absent.
-static LogicalResult defineScaled(NodeImporter &node, Value integers, Value scale, Value bias) {
+/// The 32-bit integers of a product, as multiples of both scales; `bias` may be absent. Computed in fp32, for fp16 does not
+/// have such integers, and rounded to `element`.
+static LogicalResult defineScaled(NodeImporter &node, Value integers, Value scale, Value bias, Type element) {
   Arithmetic write(node);
-  Value y = scale ? write.mul(write.cast(integers, getElementTypeOrSelf(scale.getType())), scale) : scale;
-  y = bias ? write.add(y, bias) : y;
+  Value y = integers && scale ? write.mul(write.real(integers), write.real(scale)) : Value();
+  y = write.cast(bias ? write.add(y, write.real(bias)) : y, element);
   return y ? node.define(y) : failure();
 }
 
 LogicalResult upgrade::microsoftIntegerToFloat(NodeImporter &node) {
   Value sum = node.createSimple("MatMulInteger", {node.operand(0), node.operand(1), node.operand(4), node.operand(5)}, {});
-  Value scale = sum ? node.createSimple("Mul", {node.operand(2), node.operand(3)}, {}) : sum;
-  return defineScaled(node, sum, scale, node.operand(6));
+  Arithmetic write(node);
+  Value scale = sum ? write.mul(write.real(node.operand(2)), write.real(node.operand(3))) : sum;
+  return defineScaled(node, sum, scale, node.operand(6), getElementTypeOrSelf(node.operand(2).getType()));
 }
 
 LogicalResult upgrade::microsoftDynamicMatMul(NodeImporter &node) {
@@ -143,7 +145,7 @@ LogicalResult upgrade::microsoftDynamicMatMul(NodeImporter &node) {
     return failure();
   Value sum = node.createSimple("MatMulInteger", {a->getResult(0), node.operand(1), a->getResult(2), node.operand(3)}, {});
   Value scale = sum ? node.createSimple("Mul", {a->getResult(1), node.operand(2)}, {}) : sum;
-  return defineScaled(node, sum, scale, node.operand(4));
+  return defineScaled(node, sum, scale, node.operand(4), node.builder.getF32Type());
 }
 
 LogicalResult upgrade::microsoftQuantizedGemm(NodeImporter &node) {
@@ -166,7 +168,7 @@ LogicalResult upgrade::microsoftQuantizedGemm(NodeImporter &node) {
     scale = write.mul(scale, node.constant(DenseElementsAttr::get(RankedTensorType::get({}, node.builder.getF32Type()),
                                                                  float(alpha.getValueAsDouble()))));
   if (!node.operand(7))
-    return sum ? defineScaled(node, sum, scale, {}) : failure();
+    return sum ? defineScaled(node, sum, scale, {}, node.builder.getF32Type()) : failure();
   Value y = sum ? write.mul(write.real(sum), scale) : sum;
   return defineQuantized(node, y, 7, node.operand(8) ? node.operand(8) : node.operand(0));
 }

@@ -18,7 +18,9 @@ Value GraphWriter::op(StringRef name, ArrayRef<Value> operands, ArrayRef<NamedAt
 
 Value GraphWriter::product(const Factor &x, const Factor &y) {
   Value integers = op("MatMulInteger", {x.data, y.data, x.zeroPoint, y.zeroPoint});
-  return mul(cast(integers, typeOf(x.scale).getElementType()), mul(x.scale, y.scale));
+  // fp16 has neither the sums of large integers nor the products of small scales.
+  Type f32 = b.getF32Type();
+  return cast(mul(cast(integers, f32), mul(cast(x.scale, f32), cast(y.scale, f32))), typeOf(x.scale).getElementType());
 }
 
 GraphWriter::Factor GraphWriter::quantized(Value x) {
