@@ -305,11 +305,6 @@ def cast(dtype):
             value = draw(dtype, 129, 3)
             if to == "float16":
                 value = draw(dtype, 129, 3, limit=60000) if np.dtype(dtype) != np.bool_ else value
-            # Numbers that both 64-bit types have on the device.
-            if to == "uint64" and np.dtype(dtype).kind == "i":
-                value = np.maximum(value, 0)
-            if to == "int64" and np.dtype(dtype).kind == "u":
-                value = np.minimum(value, 2 ** 31 - 1).astype(dtype) if np.dtype(dtype).itemsize > 2 else value
         yield f"to_{to}", [value.astype(dtype)], {"to": helper.np_dtype_to_tensor_dtype(np.dtype(TYPES[to]))}
 
 
