@@ -15,6 +15,13 @@ using namespace mlir;
 using namespace trn;
 using namespace trn::onnx;
 
+bool trn::isCastOfSizes(Operation *op) {
+  return llvm::isa<CastOp>(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
+           Type element = getElementTypeOrSelf(type);
+           return element.isInteger() && element.getIntOrFloatBitWidth() >= 32;
+         });
+}
+
 Value CountWriter::number(int64_t value) { return integers({value}, {}, b.getI64Type()); }
 
 /// The single number of a constant.
@@ -76,7 +83,7 @@ Value CountWriter::least0(Value a) {
 
 /// What element `i` of the result of a movement of integers is; an operand and a position in it.
 static std::optional<std::pair<Value, int64_t>> sourceOf(Operation *op, int64_t i) {
-  if (llvm::isa<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp, CastOp>(op))
+  if (llvm::isa<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>(op) || isCastOfSizes(op))
     return std::pair(op->getOperand(0), i);
   if (auto concat = dyn_cast<ConcatOp>(op)) {
     for (Value input : concat.getInputs()) {

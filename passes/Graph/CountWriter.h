@@ -55,6 +55,9 @@ private:
   mlir::Value once(mlir::Value value);
 };
 
+/// Whether `op` is a Cast that keeps the value of a size: one to integers of at least 32 bits.
+bool isCastOfSizes(mlir::Operation *op);
+
 /// A Slice whose bounds, or the size that they count in, only the run knows, as a counted tensor; false when it stays.
 /// `mayBeOfRun`: bounds that are values will not become constants any more.
 bool takeSlice(mlir::Operation *op, bool mayBeOfRun);

@@ -130,10 +130,9 @@ bool trn::makeCount(Operation *op) {
         // A gather by the positions where the condition holds.
         OpBuilder builder(op);
         CountWriter write(builder, op.getLoc());
-        const int64_t length = typeOf(op.getCondition()).getDimSize(0);
         Value found = write.op("NonZero", {op.getCondition()});
         (void)countNonZero(found.getDefiningOp<NonZeroOp>(), &found);
-        Value positions = write.reshape(found, {length});
+        Value positions = write.op("Reshape", {found}, write.ints("shape", {-1}));
         Value x = op.getAxis() ? op.getX() : write.reshape(op.getX(), {typeOf(op.getX()).getNumElements()});
         op.replaceAllUsesWith(write.op("Gather", {x, positions}, write.integer("axis", op.getAxis().value_or(0))));
         op.erase();
@@ -205,7 +204,7 @@ private:
         return std::nullopt;
       operands.push_back(std::move(*elements));
     }
-    if (llvm::isa<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp, CastOp>(op))
+    if (llvm::isa<IdentityOp, ReshapeOp, SqueezeOp, UnsqueezeOp>(op) || isCastOfSizes(op))
       return operands.front();
     if (auto concat = dyn_cast<ConcatOp>(op); concat && typeOf(concat.getY()).getRank() == 1) {
       SmallVector<int64_t> joined;
@@ -263,6 +262,11 @@ private:
     return SmallVector<int64_t>{isLargest ? typeOf(size.getX()).getNumElements() : 0};
   }
 
+  static bool isNotNegative(Value value) {
+    std::optional<SmallVector<int64_t>> least = Bound(/*isLargest=*/false).of(value);
+    return least && llvm::all_of(*least, [](int64_t element) { return element >= 0; });
+  }
+
   /// What does not become smaller when a count becomes larger: sums, products with what is not negative, differences and
   /// quotients with a constant behind them, and extremes.
   std::optional<SmallVector<int64_t>> ofArithmetic(Operation *op, ArrayRef<SmallVector<int64_t>> operands) {
@@ -282,7 +286,8 @@ private:
       else if (llvm::isa<SubOp>(op))
         fits = isConstant && !__builtin_sub_overflow(a, b, &value);
       else if (llvm::isa<MulOp>(op))
-        fits = a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &value);
+        fits = a >= 0 && b >= 0 && (!isLargest || (isNotNegative(op->getOperand(0)) && isNotNegative(op->getOperand(1)))) &&
+               !__builtin_mul_overflow(a, b, &value);
       else if (llvm::isa<DivOp>(op))
         fits = isConstant && b > 0 && (value = a / b, true);
       else
@@ -328,6 +333,27 @@ static void bindResults(Operation *op, Value count, int64_t dim) {
   }
 }
 
+/// The one size, `fromEnd` from the end, of a reshaped tensor that the run decides follows from its elements: it is the open
+/// one, and what is open in `shape` is known. False where the sizes do not divide the largest tensor.
+static bool openDecided(RankedTensorType x, SmallVectorImpl<int64_t> &shape, int64_t fromEnd) {
+  int64_t known = 1, open = -1;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    if (size == 0 && int64_t(i) < x.getRank())
+      size = x.getDimSize(i);
+    if (size == -1)
+      open = i;
+    else
+      known *= size;
+  }
+  if (open >= 0) {
+    if (known <= 0 || x.getNumElements() % known != 0)
+      return false;
+    shape[open] = x.getNumElements() / known;
+  }
+  shape[shape.size() - fromEnd] = -1;
+  return true;
+}
+
 /// A result whose shape is an operand: counted where the elements of that operand are.
 static bool boundShape(Operation *op, Value x, Value shape) {
   if (!shape)
@@ -342,8 +368,10 @@ static bool boundShape(Operation *op, Value x, Value shape) {
       decided.push_back(int64_t(largest->size() - i));
   // What is reshaped brings its count along, and what is expanded, too, if it is the same.
   const bool isReshape = llvm::isa<ReshapeOp>(op);
-  if (isReshape ? !counted && !decided.empty()
+  if (isReshape ? decided.size() > (counted ? 1 : 0)
                 : decided.size() > 1 || (counted && !decided.empty() && decided.front() != typeOf(x).getRank() - counted->dim))
+    return false;
+  if (isReshape && counted && !decided.empty() && !openDecided(typeOf(x), *largest, decided.front()))
     return false;
   OpBuilder builder(op);
   Value count;

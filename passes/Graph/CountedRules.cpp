@@ -180,6 +180,11 @@ private:
       int64_t rest = std::accumulate(to.begin() + place + 1, to.begin() + j, int64_t(1), std::multiplies<>());
       if (before != 1 || (behind % rest != 0 && rest % behind != 0))
         return refuse("it joins or splits the dimension that is counted so that what is valid does not stay together");
+      if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && reshape.getShape()) {
+        const int64_t given = (*reshape.getShape())[place];
+        if (given != -1 && !(given == 0 && !reshape.getAllowzero() && int64_t(place) == x.dim))
+          return refuse("its shape fixes the dimension that would be counted");
+      }
       return take(place, behind >= rest ? write.times(x.count, behind / rest) : write.quotient(x.count, rest / behind),
                   x.zeros);
     }
@@ -201,6 +206,8 @@ private:
       auto at = common(op->getOperands());
       return at && take(rankOf(concat.getY()) - at->first, at->second);
     }
+    if (sizesOf(concat.getY())[axis] > kMostCounted)
+      return refuse("there may be more than 2^24 of them");
     Value total = write.number(0), from = write.positions(sizesOf(concat.getY())[axis]);
     Value position = from;
     for (auto [i, input] : llvm::enumerate(concat.getInputs())) {
@@ -353,7 +360,20 @@ private:
     if (x && !isIndexed && (indices || x->dim < batch))
       return refuse("two dimensions of the result would be counted, or a batch is");
     Value chosen = safeIndices(1);
-    op->setOperand(1, isIndexed ? fromTheEnd(chosen, inColumn(x->dim - batch, width, write.real(x->count))) : chosen);
+    if (isIndexed) {
+      // The size of each column of the indices: the count, and what is known.
+      Value size = inColumn(x->dim - batch, width, write.real(x->count));
+      SmallVector<float> others;
+      for (int64_t i = 0; i < width; ++i)
+        others.push_back(batch + i == x->dim ? 0.0f : float(sizesOf(x->whole)[batch + i]));
+      if (llvm::any_of(others, [](float size) { return size > float(kMostCounted); }))
+        return refuse("another dimension that is indexed has more than 2^24 elements");
+      if (width > 1)
+        size = write.add(size, write.constant(DenseElementsAttr::get(RankedTensorType::get({width}, builder.getF32Type()),
+                                                                     ArrayRef<float>(others))));
+      chosen = fromTheEnd(chosen, size);
+    }
+    op->setOperand(1, chosen);
     if (indices)
       return take(indices->dim, indices->count);
     return isIndexed ? takeWhole() : take(rank - 1 + x->dim - batch - width, x->count, x->zeros);
@@ -383,6 +403,8 @@ private:
         updates->count != indices->count)
       return refuse("the indices and the updates have different counts");
     Value data = op->getOperand(0);
+    if (llvm::any_of(sizesOf(data).take_front(width), [](int64_t size) { return size > kMostCounted; }))
+      return refuse("it writes into more than 2^24 elements");
     Value isValid = write.valid(sizesOf(index)[indices->dim], indices->count, indices->dim, rank);
     Value reals = write.cast(indices->whole, builder.getF32Type());
     SmallVector<float> all, spares;
@@ -408,6 +430,8 @@ private:
       return refuse("the indices and the updates have different counts");
     Value data = op->getOperand(0), index = op->getOperand(1);
     const int64_t axis = axisOf(data);
+    if (sizesOf(data)[axis] > kMostCounted)
+      return refuse("it writes into more than 2^24 elements");
     Value isValid = write.valid(sizesOf(index)[indices->dim], indices->count, indices->dim, rankOf(index));
     Value size = write.scalar(double(sizesOf(data)[axis]), builder.getF32Type());
     Value moved = toSpare(write.cast(indices->whole, builder.getF32Type()), isValid, size, size);
@@ -583,7 +607,8 @@ private:
     if ((a && a->dim >= ra - 2) || (b && b->dim >= rb - 2))
       return refuse("two dimensions of the result would be counted");
     auto at = common(op->getOperands());
-    return at && take(ry - at->first, at->second);
+    // A vector has no dimension in the result.
+    return at && take(ry - at->first + (ra == 1 || rb == 1 ? 1 : 0), at->second);
   }
 
   bool gemm() {
@@ -649,6 +674,8 @@ public:
         whole = write.op("Slice", {whole}, {write.ints("starts", {*cut.start}), write.ints("ends", {*cut.end}),
                                             write.ints("axes", {cut.axis}), write.ints("steps", {cut.step})});
     const int64_t most = typeOf(whole).getDimSize(byRun->axis);
+    if (most > kMostCounted)
+      return false;
     Counted result = cutByRun(*byRun, whole, x ? x->count : write.number(most), most, x && x->zeros);
     op.replaceAllUsesWith(typeOf(result.whole).getDimSize(byRun->axis) == 0 ? result.whole
                                                                             : bindCount(builder, op.getLoc(), result));

@@ -488,6 +488,373 @@ chain("counted_extremes_of_integers",
       [("NonZero", ["x0"], ["z"], {}), ("Squeeze", ["z", "axis"], ["p"], {}), ("ReduceMax", ["p", "axis"], ["y0"], {"keepdims": 0}),
        ("ReduceMin", ["p", "axis"], ["y1"], {"keepdims": 0}), ("ArgMax", ["p"], ["y2"], {"keepdims": 0}), ("TopK", ["p", "two"], ["y3", ""], {})],
       [PICKS], [PLACES.max(), PLACES.min(), np.int64(PLACES.size - 1), PLACES[::-1][:2]], axis=np.array([0]), two=np.array([2]))
+# A reshape whose open size the run decides; eight rows of four numbers at most, and four of them.
+EIGHT, FOUR = np.arange(32, dtype=np.float32).reshape(8, 4), np.arange(8) % 2 == 1
+ROWS_OF = [("Compress", ["x0", "x1"], ["c"], {"axis": 0})]
+for name, shape in (("open_first", [-1, 2]), ("copy", [0, 2, 2])):
+    chain(f"counted_reshape_{name}", ROWS_OF + [("Reshape", ["c", "shape"], ["y0"], {})], [EIGHT, FOUR],
+          [EIGHT[FOUR].reshape([4 if size == 0 else size for size in shape])], shape=np.array(shape))
+chain("counted_reshape_count_first",
+      ROWS_OF + [("Shape", ["c"], ["s"], {}), ("Slice", ["s", "zero", "one"], ["n"], {}), ("Concat", ["n", "open"], ["shape"], {"axis": 0}),
+                 ("Reshape", ["c", "shape"], ["y0"], {})], [EIGHT, FOUR], [EIGHT[FOUR]], open=np.array([-1]), zero=np.array([0]), one=np.array([1]))
+chain("counted_gather_nd_from_the_end", ROWS_OF + [("GatherND", ["c", "at"], ["y0"], {})], [EIGHT, FOUR],
+      [EIGHT[FOUR][[-1, 0, -4], [-2, -1, 1]]], at=np.array([[-1, -2], [0, -1], [-4, 1]]))
+CUBE = RNG.random((3, 4, 5)).astype(np.float32)
+case("gather_nd_rows", "GatherND", [CUBE, np.array([[[1], [-1]], [[0], [2]], [[3], [3]]])],
+     [np.stack([CUBE[i][[a, b]] for i, (a, b) in enumerate(((1, -1), (0, 2), (3, 3)))])], opset=13, batch_dims=1)
+PLACES = RNG.integers(-4, 4, (3, 6, 5))
+case("gather_elements_axis1", "GatherElements", [CUBE, PLACES], [np.take_along_axis(CUBE, PLACES, 1)], opset=13, axis=1)
+
+# Sums of products of bytes beyond 2^24, where fp32 alone would round.
+LEFT, RIGHT = RNG.integers(0, 256, (3, 2000)).astype(np.uint8), RNG.integers(0, 256, (2000, 4)).astype(np.uint8)
+case("matmul_integer_long", "MatMulInteger", [LEFT, RIGHT], [(LEFT.astype(np.int64) @ RIGHT).astype(np.int32)], opset=10)
+
+# Fourier transforms of lengths that are not those of the data, forward and back.
+WAVES = RNG.random((2, 7, 2)).astype(np.float32)
+
+
+def parts(x):
+    """The real and the imaginary part as the last dimension."""
+    return np.stack([x.real, x.imag], -1).astype(np.float32)
+
+
+COMPLEX = WAVES[..., 0] + 1j * WAVES[..., 1]
+case("dft_padded", "DFT", [WAVES, np.array(9), np.array(1)], [parts(np.fft.fft(COMPLEX, 9, 1))], opset=20)
+case("dft_cut_inverse", "DFT", [WAVES, np.array(5), np.array(1)], [parts(np.fft.ifft(COMPLEX, 5, 1))], opset=20, inverse=1)
+case("dft_real_odd", "DFT", [WAVES, np.array(11), np.array(1)], [np.fft.irfft(COMPLEX, 11, 1)[..., None].astype(np.float32)],
+     opset=20, inverse=1, onesided=1)
+
+# The input of the suite's test_dft_inverse, whose expected values have the roundings of a transform in fp32: 1.9e-7 where
+# the exact number is 0.
+RAMP = np.stack([np.arange(100).reshape(1, 10, 10), np.zeros((1, 10, 10))], -1).astype(np.float32)
+case("dft_inverse_ramp", "DFT", [RAMP, None, np.array(1)], [parts(np.fft.ifft(RAMP[..., 0].astype(np.float64), axis=1))], opset=20, inverse=1)
+
+# Sums of products by letters: ellipses that broadcast, diagonals, more than two terms, implicit outputs.
+for name, equation, shapes in (("ellipsis", "...ij,...jk->...ik", [(2, 1, 3, 4), (5, 4, 6)]), ("diagonal", "ijj,jk->ik", [(3, 4, 4), (4, 5)]),
+                               ("trace", "ii", [(5, 5)]), ("diagonals", "iijj->ji", [(3, 3, 4, 4)]), ("three", "ij,jk,kl->li", [(3, 4), (4, 5), (5, 6)]),
+                               ("ellipsis_inside", "i...j->j...", [(3, 2, 5, 4)]), ("implicit", "b...i,ij", [(2, 3, 4), (4, 5)]),
+                               ("one_goes_with_all", "ab,ab->a", [(3, 1), (3, 4)])):
+    TERMS = [RNG.standard_normal(shape).astype(np.float32) for shape in shapes]
+    WIDE = np.einsum(equation, *(term.astype(np.float64) for term in TERMS))
+    case(f"einsum_{name}", "Einsum", TERMS, [WIDE.astype(np.float32)], opset=12, equation=equation)
+
+# Doubles, which library kernels compare, also where the result is a boolean or an index.
+WIDES = np.array([[1, 3, -2, 0], [2, math.nan, 5, 5]])
+case("argmax_double", "ArgMax", [WIDES], [np.argmax(WIDES, 1, keepdims=True)], opset=13, axis=1)
+case("argmin_double", "ArgMin", [WIDES[:1]], [np.argmin(WIDES[:1], 1, keepdims=True)], opset=13, axis=1)
+LINE = np.array([[[1, 3, -2, 0.0]]])
+case("maxpool_double", "MaxPool", [LINE], [np.array([[[3, 3, 0.0]]]), np.array([[[1, 1, 3]]])], kernel_shape=[2])
+case("isnan_double", "IsNaN", [WIDES], [np.isnan(WIDES)], opset=20)
+HUGE = np.array([math.inf, -math.inf, 1e300, math.nan, 0])
+case("isinf_double", "IsInf", [HUGE], [np.isinf(HUGE)], opset=20)
+OTHERS = np.array([[1, 0, -2, math.nan], [3, math.nan, 5, 4]])
+for operator, function in (("Greater", np.greater), ("GreaterOrEqual", np.greater_equal), ("Less", np.less),
+                           ("LessOrEqual", np.less_equal), ("Equal", np.equal)):
+    case(f"{operator.lower()}_double", operator, [WIDES, OTHERS], [function(WIDES, OTHERS)], opset=19)
+case("cast_double_bool", "Cast", [WIDES], [WIDES.astype(bool)], opset=19, to=9)
+case("det_empty", "Det", [np.zeros((2, 0, 0))], [np.ones(2)], opset=22)
+
+# A kernel with gaps that the run gives: each element of the input adds it to the result, from where its stride begins.
+PICTURE, KERNEL = RNG.standard_normal((1, 3, 5, 4)).astype(np.float32), RNG.standard_normal((3, 2, 3, 2)).astype(np.float32)
+for name, strides, dilations in (("gaps", (1, 1), (2, 3)), ("gaps_and_steps", (2, 3), (3, 2))):
+    heights, widths = ((n - 1) * s + (k - 1) * d + 1 for n, k, s, d in zip((5, 4), (3, 2), strides, dilations))
+    added = np.zeros((1, 2, heights, widths))
+    for i, j, k, l in np.ndindex(5, 4, 3, 2):
+        at = added[..., i * strides[0] + k * dilations[0], j * strides[1] + l * dilations[1]]
+        at += PICTURE[..., i, j].astype(np.float64) @ KERNEL[..., k, l]
+    case(f"convtranspose_{name}", "ConvTranspose", [PICTURE, KERNEL], [added.astype(np.float32)], strides=strides, dilations=dilations)
+
+# Scans and norms.
+ROWS = RNG.random((2, 9)).astype(np.float32) + 0.5
+case("cumprod_reverse", "CumProd", [ROWS, np.array(1)], [np.cumprod(ROWS[:, ::-1].astype(np.float64), 1)[:, ::-1].astype(np.float32)],
+     opset=26, reverse=1)
+MAP = (RNG.random((1, 2, 6, 6)) - 0.5).astype(np.float32)
+case("global_lp_pool_3", "GlobalLpPool", [MAP], [(np.abs(MAP.astype(np.float64)) ** 3).sum((2, 3), keepdims=True) ** (1 / 3)], p=3)
+CASES[-1][3][0] = CASES[-1][3][0].astype(np.float32)
+case("bitshift_all_out", "BitShift", [np.array([255, 129, 1], np.uint8), np.array([8, 7, 9], np.uint8)], [np.array([0, 1, 0], np.uint8)],
+     opset=11, direction="RIGHT")
+
+
+# Loops that the device runs: the number of their steps is known at run time only, or it is large.
+def body(inputs, outputs, *nodes, **constants):
+    """The body of a loop; inputs and outputs as (name, element type, shape)."""
+    def infos(rows):
+        return [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape) for name, kind, shape in rows]
+
+    return helper.make_graph([helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], "body", infos(inputs),
+                             infos(outputs), [numpy_helper.from_array(np.asarray(v), n) for n, v in constants.items()])
+
+
+STEP, FLAG = ("step", np.int64, []), ("more", bool, [])
+GROWING = body([STEP, FLAG, ("v", np.float32, [3, 4]), ("sum", np.float32, [])], [("more", bool, []), ("w", np.float32, [3, 4]),
+               ("total", np.float32, [])], ("Cast", ["step"], ["n"], {"to": 1}), ("Mul", ["v", "half"], ["h"], {}),
+               ("Add", ["h", "n"], ["w"], {}), ("ReduceMax", ["w"], ["top"], {"keepdims": 0}), ("Add", ["sum", "top"], ["total"], {}),
+               half=np.float32(0.5))
+for trips in (0, 1, 7):
+    value, total = RNG.random((3, 4)).astype(np.float32), np.float32(0)
+    given = value
+    for i in range(trips):
+        value = value * np.float32(0.5) + np.float32(i)
+        total = total + value.max()
+    case(f"loop_of_{trips}_steps", "Loop", [np.array(trips), np.array(True), given, np.float32(0)], [value, total], body=GROWING)
+DOUBLING = body([STEP, FLAG, ("v", np.float32, [5])], [("again", bool, []), ("w", np.float32, [5])], ("Add", ["v", "v"], ["w"], {}),
+                ("ReduceMax", ["w"], ["top"], {"keepdims": 0}), ("Less", ["top", "limit"], ["again"], {}), limit=np.float32(1000))
+for name, go in (("while", True), ("while_not", False)):
+    value = given = float32(1, 2, 3, 0.5, -4)
+    while go:
+        value, go = value + value, (value + value).max() < 1000
+    case(f"loop_{name}", "Loop", [None, np.array(name == "while"), given], [value], body=DOUBLING)
+    case(f"loop_{name}_of_4", "Loop", [np.array(4), np.array(name == "while"), given], [given * (16 if name == "while" else 1)], body=DOUBLING)
+STOPPING = body([STEP, FLAG, ("v", np.float32, [5])], [("again", bool, []), ("w", np.float32, [5])], ("Add", ["v", "v"], ["w"], {}),
+                ("Not", ["yes"], ["again"], {}), yes=np.array(True))
+for trips in (0, 5):
+    given = float32(1, 2, 3, 0.5, -4)
+    case(f"loop_of_{trips}_steps_that_stops", "Loop", [np.array(trips), None, given], [given * (2 if trips else 1)], body=STOPPING)
+COLLECTING = body([STEP, FLAG, ("v", np.float32, [4])], [("more", bool, []), ("w", np.float32, [4]), ("row", np.float32, [4])],
+                  ("Mul", ["v", "keep"], ["w"], {}), ("Add", ["w", "one"], ["row"], {}), keep=np.float32(0.5), one=np.float32(1))
+halves = float32(3, -2, 1, 8) * np.float32(0.5) ** np.arange(1, 201, dtype=np.float32)[:, None]
+case("loop_of_200_collected_rows", "Loop", [np.array(200), None, float32(3, -2, 1, 8)], [halves[-1], halves + np.float32(1)], body=COLLECTING)
+CARRYING = body([STEP, FLAG, ("v", np.float32, [2, 3])], [("more", bool, []), ("w", np.float32, [2, 3]), ("row", np.float32, [2, 3])],
+                ("Add", ["v", "one"], ["w"], {}), ("Identity", ["v"], ["row"], {}), one=np.float32(1))
+rows = np.arange(6, dtype=np.float32).reshape(2, 3) + np.arange(1001, dtype=np.float32)[:, None, None]
+case("loop_of_1000_collected_states", "Loop", [np.array(1000), None, rows[0]], [rows[-1], rows[:-1]], body=CARRYING)
+# Branches that only the run decides: taken when they are long, alone and in one another and in a loop.
+WIDE = (RNG.random((6, 256, 256)) / 16 - 1 / 32).astype(np.float32)
+LAYERS = [node for i in range(6) for node in (("MatMul", [f"t{i}" if i else "x", f"w{i}"], [f"a{i}"], {}), ("Tanh", [f"a{i}"], [f"t{i + 1}"], {}))]
+DEEP = body([], [("t6", np.float32, [1024, 256])], *LAYERS, **{f"w{i}": w for i, w in enumerate(WIDE)})
+SHALLOW = body([], [("e", np.float32, [1024, 256])], ("Neg", ["x"], ["e"], {}))
+
+
+def deep(x):
+    for w in WIDE:
+        x = np.tanh(x.astype(np.float64) @ w)
+    return x
+
+
+BRANCHING = body([STEP, FLAG, ("x", np.float32, [1024, 256])], [("more", bool, []), ("w", np.float32, [1024, 256])],
+                 ("Mod", ["step", "two"], ["odd"], {}), ("Cast", ["odd"], ["is_odd"], {"to": 9}),
+                 ("If", ["is_odd"], ["w"], {"then_branch": DEEP, "else_branch": SHALLOW}), two=np.array(2))
+x = (RNG.random((1024, 256)) - 0.5).astype(np.float32)
+value = -x
+for trips in (1, 2, 3):
+    case(f"loop_of_{trips}_branches", "Loop", [np.array(trips), None, x], [value.astype(np.float32)], body=BRANCHING)
+    value = deep(value) if trips % 2 else -value
+# Cheap ones select: the condition is an input on one partition that all others need.
+for flag in (True, False):
+    for kind in (np.float32, np.int32, np.uint8, bool):
+        first, second = np.arange(600).reshape(200, 3).astype(kind), np.arange(600)[::-1].reshape(200, 3).astype(kind)
+        case(f"if_{np.dtype(kind).name}_{'first' if flag else 'second'}", "If", [np.array(flag)], [first if flag else second],
+             then_branch=body([], [("a", kind, [200, 3])], ("Identity", ["first"], ["a"], {}), first=first),
+             else_branch=body([], [("b", kind, [200, 3])], ("Identity", ["second"], ["b"], {}), second=second))
+SERIES = (RNG.random((150, 2, 3)) - 0.5).astype(np.float32)
+DECAY = body([("s", np.float32, [2, 3]), ("x", np.float32, [2, 3])], [("t", np.float32, [2, 3]), ("y", np.float32, [2, 3])],
+             ("Mul", ["s", "keep"], ["k"], {}), ("Add", ["k", "x"], ["t"], {}), ("Tanh", ["t"], ["y"], {}), keep=np.float32(0.9))
+for name, backwards in (("forward", 0), ("backward", 1)):
+    state, rows = np.zeros((2, 3)), []
+    for x in SERIES[::-1] if backwards else SERIES:
+        state = state * np.float64(np.float32(0.9)) + x
+        rows.append(np.tanh(state))
+    rows = np.stack(rows[::-1] if backwards else rows, 1)
+    case(f"scan_of_150_steps_{name}", "Scan", [np.zeros((2, 3), np.float32), SERIES], [state.astype(np.float32), rows.astype(np.float32)],
+         body=DECAY, num_scan_inputs=1, scan_input_directions=[backwards], scan_output_directions=[backwards], scan_output_axes=[1])
+
+
+def weights_of(directions, gates, hidden, size):
+    """W, R and B of a recurrent layer."""
+    shapes = (directions, gates * hidden, size), (directions, gates * hidden, hidden), (directions, 2 * gates * hidden)
+    return [(RNG.random(shape) - 0.5).astype(np.float32) for shape in shapes]
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(x, w, r, b):
+    """Outputs and last states of one direction."""
+    h = c = np.zeros((x.shape[1], r.shape[1]))
+    rows = []
+    for step in x.astype(np.float64):
+        i, o, f, g = np.split(step @ w.T + h @ r.T + b[:len(b) // 2] + b[len(b) // 2:], 4, 1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        rows.append(h)
+    return np.stack(rows), h, c
+
+
+W, R, B = weights_of(2, 4, 4, 3)
+there, back = lstm(SERIES, W[0], R[0], B[0]), lstm(SERIES[::-1], W[1], R[1], B[1])
+case("lstm_of_150_steps", "LSTM", [SERIES, W, R, B],
+     [a.astype(np.float32) for a in (np.stack([there[0], back[0][::-1]], 1), np.stack([there[1], back[1]]), np.stack([there[2], back[2]]))],
+     hidden_size=4, direction="bidirectional")
+W, R, B = weights_of(1, 4, 4, 3)
+LONG = (RNG.random((1000, 1, 3)) - 0.5).astype(np.float32)
+steps, h, c = lstm(LONG, W[0], R[0], B[0])
+case("lstm_of_1000_steps", "LSTM", [LONG, W, R, B], [steps[:, None].astype(np.float32)], hidden_size=4)
+case("lstm_of_1000_steps_last_state", "LSTM", [LONG, W, R, B], [None, h[None].astype(np.float32), c[None].astype(np.float32)], hidden_size=4)
+W, R, B = weights_of(1, 1, 4, 3)
+state = np.zeros((2, 4))
+for x in SERIES[::-1].astype(np.float64):
+    state = np.tanh(x @ W[0].T + state @ R[0].T + B[0, :4] + B[0, 4:])
+case("rnn_of_150_steps_batch_first", "RNN", [SERIES.transpose(1, 0, 2), W, R, B], [None, state[:, None].astype(np.float32)], hidden_size=4,
+     direction="reverse", layout=1)
+
+
+# Tensors of which the run decides how much is valid, past what models do with them.
+def chain(name, nodes, inputs, expected, opset=18, **constants):
+    """A case of several nodes, from x0, x1, … to y0, y1, …."""
+    CASES.append((name, [helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], inputs, expected, opset, constants))
+
+
+# Narrow floats round what passes through them: at the ends of their range, where nothing else gives these values.
+LARGE = float32(100.9, -0.3, 65519, 65520, -70000, 1e30, 1 + 2.0 ** -8, 3 + 3 * 2.0 ** -7)
+TINY = float32(1e-9, 3 + 3 * 2.0 ** -7)[None]
+FLOAT, FLOAT16, BFLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16
+
+
+def through(x, narrow):
+    with np.errstate(over="ignore"):
+        return x.astype(narrow).astype(np.float32)
+
+
+for kind, code, narrow in (("float16", FLOAT16, np.float16), ("bfloat16", BFLOAT16, ml_dtypes.bfloat16)):
+    BACK = [("Cast", ["q"], ["y0"], {"to": FLOAT})]
+    chain(f"rounded_to_{kind}", [("Cast", ["x0"], ["q"], {"to": code})] + BACK, [LARGE], [through(LARGE, narrow)])
+    chain(f"rounded_between_to_{kind}", [("Abs", ["x0"], ["a"], {}), ("Cast", ["a"], ["b"], {"to": code}), ("Identity", ["b"], ["c"], {}),
+                                         ("Reshape", ["c", "shape"], ["q"], {})] + BACK, [LARGE], [through(np.abs(LARGE), narrow).reshape(2, 4)],
+          shape=np.array([2, 4]))
+    chain(f"product_rounded_to_{kind}", [("MatMul", ["x0", "w"], ["p"], {}), ("Cast", ["p"], ["q"], {"to": code})] + BACK, [LARGE.reshape(4, 2)],
+          [through(LARGE.reshape(4, 2), narrow)], w=np.eye(2, dtype=np.float32))
+    chain(f"product_of_rounded_to_{kind}", [("Cast", ["x0"], ["q"], {"to": code}), ("Cast", ["q"], ["r"], {"to": FLOAT}), ("MatMul", ["r", "w"], ["y0"], {})],
+          [TINY], [through(TINY, narrow) * float32(1e9, 1)], w=np.diag(float32(1e9, 1)))
+    SIZES = np.array([[300, 3, 255], [7, 1000, 257]], np.float32).astype(narrow)
+    with np.errstate(over="ignore"):
+        SQUARES = SIZES * SIZES
+    chain(f"{kind}_square", [("Mul", ["x0", "x0"], ["q"], {})] + BACK, [SIZES], [SQUARES.astype(np.float32)])
+    chain(f"{kind}_square_and_root", [("Mul", ["x0", "x0"], ["p"], {}), ("Sqrt", ["p"], ["q"], {})] + BACK, [SIZES],
+          [np.sqrt(SQUARES).astype(np.float32)])
+    FACTOR, SHIFT = np.array(300, narrow), np.array(-50000 if kind == "float16" else -2080, narrow)
+    with np.errstate(over="ignore"):
+        MOVED = SIZES * FACTOR + SHIFT
+    chain(f"{kind}_times_and_plus", [("Mul", ["x0", "k"], ["p"], {}), ("Add", ["p", "b"], ["q"], {})] + BACK, [SIZES], [MOVED.astype(np.float32)],
+          k=FACTOR, b=SHIFT)
+    COUNTS = np.array([100001, -65536, 7, 257], np.int32)
+    chain(f"integers_rounded_to_{kind}", [("Cast", ["x0"], ["q"], {"to": code})] + BACK, [COUNTS], [through(COUNTS, narrow)])
+
+# Unsigned words in more results than there are partitions.
+COLUMN_OF, LATER = np.array([[2], [0], [5]]), np.array([[3], [2], [1]])
+for name, dtype in (("uint32", np.uint32), ("uint64", np.uint64), ("int32", np.int32)):
+    MANY = np.concatenate([np.tile(COLUMN_OF, 65), np.tile(LATER, 64)], 1).astype(dtype)
+    for operator, function in (("ArgMin", np.argmin), ("ArgMax", np.argmax)):
+        case(f"{operator.lower()}_{name}_of_129", operator, [MANY], [function(MANY, 0, keepdims=True)], opset=18, axis=0)
+        case(f"{operator.lower()}_{name}_of_129_rows", operator, [np.ascontiguousarray(MANY.T)], [function(MANY.T, 1, keepdims=True)], opset=18, axis=1)
+
+# A product of one column, of which each element is its own extreme.
+THIN, WEIGHT = RNG.standard_normal((2, 128)).astype(np.float32), RNG.standard_normal((2, 1)).astype(np.float32)
+TURNED = [("Transpose", ["x0"], ["t"], {"perm": [1, 0]}), ("MatMul", ["t", "w"], ["h"], {}), ("Transpose", ["h"], ["u"], {"perm": [1, 0]})]
+chain("one_column_less_its_maximum", TURNED + [("ReduceMax", ["u"], ["m"], {"axes": [0]}), ("Sub", ["u", "m"], ["y0"], {})], [THIN], [np.zeros((1, 128), np.float32)],
+      opset=17, w=WEIGHT)
+chain("one_column_softmax", TURNED + [("Softmax", ["u"], ["y0"], {"axis": 0})], [THIN], [np.ones((1, 128), np.float32)], w=WEIGHT)
+
+SPARSE = RNG.standard_normal((4, 6)).astype(np.float32)
+SPARSE[SPARSE < 0.3] = 0
+FOUND, PICKED = np.argwhere(SPARSE), SPARSE[SPARSE != 0]
+AT = [("NonZero", ["x0"], ["z"], {}), ("Transpose", ["z"], ["at"], {"perm": [1, 0]})]
+PICK = AT + [("GatherND", ["x0", "at"], ["g"], {})]
+chain("counted_gather_nd", AT + [("GatherND", ["x0", "at"], ["y0"], {})], [SPARSE], [PICKED])
+for kind, value in (("Sum", PICKED.sum()), ("Mean", PICKED.mean()), ("Max", PICKED.max()), ("Min", PICKED.min()),
+                    ("Prod", PICKED.prod()), ("L2", np.sqrt((PICKED ** 2).sum())), ("LogSumExp", np.log(np.exp(PICKED).sum()))):
+    chain(f"counted_reduce_{kind.lower()}", PICK + [(f"Reduce{kind}", ["g"], ["y0"], {"keepdims": 0})], [SPARSE],
+          [np.array(value, np.float32)], opset=13)
+chain("counted_sizes", AT + [("Shape", ["at"], ["y0"], {}), ("Size", ["at"], ["y1"], {}), ("Gather", ["y0", "first"], ["n"], {}),
+                             ("Cast", ["n"], ["f"], {"to": 1}), ("Div", ["one", "f"], ["y2"], {})], [SPARSE],
+      [np.array(FOUND.shape), np.array(FOUND.size), np.array(1 / len(FOUND), np.float32)], first=np.array(0), one=np.float32(1))
+chain("counted_constant_of_shape", PICK + [("Shape", ["at"], ["s"], {}), ("Slice", ["s", "zero", "one"], ["n"], {}),
+                                           ("ConstantOfShape", ["n"], ["c"], {"value": numpy_helper.from_array(float32(2.5))}),
+                                           ("Add", ["c", "g"], ["y0"], {})], [SPARSE], [PICKED + np.float32(2.5)],
+      zero=np.array([0]), one=np.array([1]))
+chain("counted_range", AT + [("Shape", ["at"], ["s"], {}), ("Gather", ["s", "zero"], ["n"], {}), ("Range", ["zero", "n", "one"], ["r"], {}),
+                             ("Unsqueeze", ["r", "ones"], ["u"], {}), ("Concat", ["at", "u"], ["y0"], {"axis": 1})], [SPARSE],
+      [np.concatenate([FOUND, np.arange(len(FOUND))[:, None]], 1)], zero=np.array(0), one=np.array(1), ones=np.array([1]))
+for name, cut in (("front", slice(0, 2)), ("back", slice(-3, None)), ("but_the_last", slice(0, -1)), ("reversed", slice(None, None, -1)),
+                  ("every_second", slice(1, -1, 2)), ("beyond", slice(2, 100)), ("last", slice(-1, None)), ("none", slice(5, 2))):
+    far = 2 ** 31 - 1
+    step = cut.step or 1
+    start, end = (cut.start if cut.start is not None else -1), (cut.stop if cut.stop is not None else far * (1 if step > 0 else -1))
+    chain(f"counted_slice_{name}", AT + [("Slice", ["at", "start", "end", "axis", "step"], ["y0"], {})], [SPARSE], [FOUND[cut]],
+          start=np.array([start]), end=np.array([end]), axis=np.array([0]), step=np.array([step]))
+chain("counted_reshape", AT + [("Reshape", ["at", "all"], ["y0"], {}), ("Reshape", ["y0", "pairs"], ["y1"], {})], [SPARSE],
+      [FOUND.reshape(-1), FOUND], all=np.array([-1]), pairs=np.array([-1, 2]))
+chain("counted_concat", PICK + [("Concat", ["g", "k", "g"], ["y0"], {"axis": 0})], [SPARSE],
+      [np.concatenate([PICKED, float32(9, 8), PICKED])], k=float32(9, 8))
+chain("counted_pad", PICK + [("Pad", ["g", "pads", "fill"], ["y0"], {})], [SPARSE],
+      [np.pad(PICKED, (2, 1), constant_values=7)], pads=np.array([2, 1]), fill=np.float32(7))
+TABLE, CHOSEN = RNG.standard_normal((24, 5)).astype(np.float32), RNG.random(24) < 0.4
+KEPT, FACTORS = TABLE[CHOSEN], RNG.standard_normal((5, 3)).astype(np.float32)
+KEEP = [("Compress", ["x0", "x1"], ["c"], {"axis": 0})]
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+for axis in (0, 1):
+    chain(f"counted_softmax_{axis}", KEEP + [("MatMul", ["c", "w"], ["m"], {}), ("Softmax", ["m"], ["y0"], {"axis": axis})],
+          [TABLE, CHOSEN], [softmax(KEPT @ FACTORS, axis)], w=FACTORS)
+chain("counted_covariance", KEEP + [("ReduceMean", ["c"], ["m"], {"axes": [0]}), ("Sub", ["c", "m"], ["d"], {}),
+                                    ("Transpose", ["d"], ["t"], {"perm": [1, 0]}), ("MatMul", ["t", "d"], ["y0"], {})],
+      [TABLE, CHOSEN], [(KEPT - KEPT.mean(0)).T @ (KEPT - KEPT.mean(0))], opset=17)
+chain("counted_gemm", KEEP + [("Gemm", ["c", "w", "b"], ["y0"], {})], [TABLE, CHOSEN], [KEPT @ FACTORS + float32(1, 2, 3)],
+      w=FACTORS, b=float32(1, 2, 3))
+ORDER = np.argsort(-KEPT.sum(1), kind="stable")
+chain("counted_top_k", KEEP + [("ReduceSum", ["c", "axis"], ["s"], {"keepdims": 0}), ("Shape", ["s"], ["n"], {}), ("Min", ["n", "four"], ["k"], {}),
+                               ("TopK", ["s", "k"], ["v", "i"], {}), ("Gather", ["c", "i"], ["y0"], {}), ("ArgMax", ["s"], ["y1"], {})],
+      [TABLE, CHOSEN], [KEPT[ORDER[:4]], ORDER[:1]], axis=np.array([1]), four=np.array([4]))
+for reduction in ("none", "add"):
+    after = TABLE.copy()
+    after[CHOSEN] = -KEPT + (KEPT if reduction == "add" else 0)
+    chain(f"counted_scatter_nd_{reduction}", KEEP + [("NonZero", ["x1"], ["z"], {}), ("Transpose", ["z"], ["t"], {"perm": [1, 0]}), ("Neg", ["c"], ["n"], {}),
+                                                     ("ScatterND", ["x0", "t", "n"], ["y0"], {"reduction": reduction})], [TABLE, CHOSEN], [after])
+chain("counted_from_the_end", KEEP + [("Gather", ["c", "i"], ["y0"], {})], [TABLE, CHOSEN], [KEPT[[-1, 0, -2]]], i=np.array([-1, 0, -2]))
+chain("counted_none", KEEP + [("ReduceSum", ["c"], ["y0"], {"keepdims": 0}), ("Relu", ["c"], ["y1"], {})], [TABLE, np.zeros(24, bool)],
+      [np.float32(0), np.zeros((0, 5), np.float32)])
+# What reads a counted result at once, before anything else does.
+SOME = [("Compress", ["x0", "x1"], ["c"], {})]
+KEPT_ONES = TABLE.ravel()[RNG.random(TABLE.size) < 0.4]
+PICKS = np.isin(TABLE.ravel(), KEPT_ONES)
+KEPT_ONES = TABLE.ravel()[PICKS]
+chain("counted_size_at_once", SOME + [("Size", ["c"], ["y0"], {}), ("Shape", ["c"], ["y1"], {})], [TABLE, PICKS],
+      [np.int64(KEPT_ONES.size), np.array([KEPT_ONES.size])])
+chain("counted_last_three", SOME + [("Slice", ["c", "from", "to"], ["y0"], {})], [TABLE, PICKS], [KEPT_ONES[-3:]],
+      **{"from": np.array([-3]), "to": np.array([99999])})
+for name, mask in (("some", PICKS), ("none", np.zeros_like(PICKS))):
+    chain(f"counted_backwards_{name}", SOME + [("Slice", ["c", "from", "to", "axis", "step"], ["y0"], {})], [TABLE, mask],
+          [TABLE.ravel()[mask][::-2]], **{"from": np.array([-1]), "to": np.array([-9999]), "axis": np.array([0]), "step": np.array([-2])})
+PLACES = np.nonzero(PICKS)[0]
+chain("counted_extremes_of_integers",
+      [("NonZero", ["x0"], ["z"], {}), ("Squeeze", ["z", "axis"], ["p"], {}), ("ReduceMax", ["p", "axis"], ["y0"], {"keepdims": 0}),
+       ("ReduceMin", ["p", "axis"], ["y1"], {"keepdims": 0}), ("ArgMax", ["p"], ["y2"], {"keepdims": 0}), ("TopK", ["p", "two"], ["y3", ""], {})],
+      [PICKS], [PLACES.max(), PLACES.min(), np.int64(PLACES.size - 1), PLACES[::-1][:2]], axis=np.array([0]), two=np.array([2]))
+# A reshape whose open size the run decides; eight rows of four numbers at most, and four of them.
+EIGHT, FOUR = np.arange(32, dtype=np.float32).reshape(8, 4), np.arange(8) % 2 == 1
+ROWS_OF = [("Compress", ["x0", "x1"], ["c"], {"axis": 0})]
+for name, shape in (("open_first", [-1, 2]), ("copy", [0, 2, 2])):
+    chain(f"counted_reshape_{name}", ROWS_OF + [("Reshape", ["c", "shape"], ["y0"], {})], [EIGHT, FOUR],
+          [EIGHT[FOUR].reshape([4 if size == 0 else size for size in shape])], shape=np.array(shape))
+for name, sizes in (("count_first", ["n", "open"]), ("count_last", ["open", "n"])):
+    chain(f"counted_reshape_{name}", ROWS_OF + [("Shape", ["c"], ["s"], {}), ("Slice", ["s", "zero", "one"], ["n"], {}),
+                                                ("Concat", sizes, ["shape"], {"axis": 0}), ("Reshape", ["c", "shape"], ["y0"], {})],
+          [EIGHT, FOUR], [EIGHT[FOUR]], open=np.array([-1]), zero=np.array([0]), one=np.array([1]))
+chain("counted_gather_nd_from_the_end", ROWS_OF + [("GatherND", ["c", "at"], ["y0"], {})], [EIGHT, FOUR],
+      [EIGHT[FOUR][[-1, 0, -4], [-2, -1, 1]]], at=np.array([[-1, -2], [0, -1], [-4, 1]]))
+chain("counted_range_of_a_square",
+      ROWS_OF + [("Size", ["c"], ["n"], {}), ("Sub", ["n", "ten"], ["d"], {}), ("Mul", ["d", "d"], ["end"], {}), ("Range", ["zero", "end", "one"], ["r"], {}),
+                 ("ReduceSum", ["r"], ["y0"], {"keepdims": 0})][:4] + [("Mod", ["n", "ten"], ["y0"], {})],
+      [EIGHT, FOUR], [np.int64(6)], ten=np.int64(10), zero=np.int64(0), one=np.int64(1)) if False else None
+CUBE = RNG.standard_normal((8, 4, 3)).astype(np.float32)
+KEEP_CUBES = [("Compress", ["x0", "x1"], ["c"], {"axis": 0})]
+chain("counted_batch_by_vector", KEEP_CUBES + [("MatMul", ["c", "v"], ["y0"], {}), ("MatMul", ["w", "c"], ["y1"], {})], [CUBE, FOUR],
+      [CUBE[FOUR] @ np.float32([1, -2, 3]), np.float32([1, 2, 3, 4]) @ CUBE[FOUR]], v=np.float32([1, -2, 3]), w=np.float32([1, 2, 3, 4]))
 chain("counted_of_nothing", KEEP + [("Relu", ["c"], ["y0"], {})], [np.zeros((24, 0), np.float32), CHOSEN], [np.zeros((CHOSEN.sum(), 0), np.float32)])
 chain("unique_of_nothing", [("Unique", ["x0"], ["y0", "y1", "y2", "y3"], {"axis": 0})], [np.zeros((4, 0), np.float32)],
       [np.zeros((1, 0), np.float32), np.array([0]), np.zeros(4, np.int64), np.array([4])])

@@ -4,6 +4,7 @@
 // soon as the operand's sizes allow it; while a list is still an operand, the result stays dynamic.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/ONNX/Ops/Control.h"
 #include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Shape/Inference.h"
@@ -79,10 +80,13 @@ LogicalResult shape::reshape(Inference &in) {
     std::optional<int64_t> product = elementCount(result);
     if (!product || *product != *count)
       return in.fail("expected a shape of " + Twine(*count) + " elements but got " + printSizes(result));
-    in.set("shape", ArrayRef<int64_t>(result));
-    // A zero in the final shape is a size, not "copy".
-    if (llvm::is_contained(result, 0))
-      in.set("allowzero", BoolAttr::get(op.getContext(), true));
+    // An open size of what is counted is for the run to decide, and stays open.
+    if (!op.getX().getDefiningOp<CountedOp>()) {
+      in.set("shape", ArrayRef<int64_t>(result));
+      // A zero in the final shape is a size, not "copy".
+      if (llvm::is_contained(result, 0))
+        in.set("allowzero", BoolAttr::get(op.getContext(), true));
+    }
   }
   return in.result(op.getY(), element, result);
 }

@@ -83,3 +83,43 @@ func.func @main(%x: tensor<6xf32> {onnx.name = "x"}, %y: tensor<6xf32> {onnx.nam
   %3 = onnx.Add(%0, %2) : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
   return %3 : tensor<*xi64>
 }
+
+// -----
+
+// The size that is open is another than the one that would be counted.
+func.func @reshape_to_rows(%x: tensor<8x4xf32>, %keep: tensor<8xi1>) -> tensor<*xf32> {
+  %shape = onnx.weight dense<[2, -1]> : tensor<2xi64>
+  %c = onnx.Compress(%x, %keep) {axis = 0 : i64} : (tensor<8x4xf32>, tensor<8xi1>) -> tensor<*xf32> loc("some")
+  // expected-error @+1 {{its shape fixes the dimension that would be counted}}
+  %y = onnx.Reshape(%c, %shape) : (tensor<*xf32>, tensor<2xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
+
+// -----
+
+// The square of what may be negative is largest where the count is 0: no bound.
+func.func @square(%x: tensor<12xf32>, %keep: tensor<12xi1>) -> tensor<*xi64> {
+  %zero = onnx.weight dense<0> : tensor<i64>
+  %one = onnx.weight dense<1> : tensor<i64>
+  %ten = onnx.weight dense<10> : tensor<i64>
+  %c = onnx.Compress(%x, %keep) : (tensor<12xf32>, tensor<12xi1>) -> tensor<*xf32>
+  %n = onnx.Size(%c) : (tensor<*xf32>) -> tensor<i64>
+  %d = onnx.Sub(%n, %ten) : (tensor<i64>, tensor<i64>) -> tensor<*xi64>
+  %end = onnx.Mul(%d, %d) : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
+  // expected-error @+1 {{the size of the result depends on the value of an input}}
+  %y = onnx.Range(%zero, %end, %one) : (tensor<i64>, tensor<*xi64>, tensor<i64>) -> tensor<*xi64>
+  return %y : tensor<*xi64>
+}
+
+// -----
+
+// A flag says whether there is something, not how much.
+func.func @flag(%x: tensor<8xf32>, %keep: tensor<8xi1>) -> tensor<*xf32> {
+  %c = onnx.Compress(%x, %keep) : (tensor<8xf32>, tensor<8xi1>) -> tensor<*xf32>
+  %n = onnx.Shape(%c) : (tensor<*xf32>) -> tensor<1xi64>
+  %flag = onnx.Cast(%n) {to = i1} : (tensor<1xi64>) -> tensor<*xi1>
+  %size = onnx.Cast(%flag) {to = i64} : (tensor<*xi1>) -> tensor<*xi64>
+  // expected-error @+1 {{the size of the result depends on the value of an input}}
+  %y = onnx.ConstantOfShape(%size) : (tensor<*xi64>) -> tensor<*xf32>
+  return %y : tensor<*xf32>
+}
