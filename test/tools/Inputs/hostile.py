@@ -14,7 +14,7 @@ import sys
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-FLOAT, DOUBLE = TensorProto.FLOAT, TensorProto.DOUBLE
+FLOAT, DOUBLE, INT32 = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32
 node = helper.make_node
 cases = []
 
@@ -92,7 +92,7 @@ case("splat-sum", 0, "", [node("ConstantOfShape", ["s"], ["c"], value=helper.mak
 # Reductions whose whole operand is no tile: as long as they are, or refused by what they would take.
 case("reduce-long", 0, "", [node("ReduceMax", ["a"], ["y"], keepdims=0)], [("a", FLOAT, [150_000_000])])
 case("scan-long", 1, "instructions can do, but got 150000000x150000000", [node("CumSum", ["a", "s"], ["y"])],
-     [("a", FLOAT, [150_000_000])], constants=[("s", np.array(0, np.int64))])
+     [("a", INT32, [150_000_000])], [("y", INT32, None)], constants=[("s", np.array(0, np.int64))])
 # Inputs and outputs fit the device, what lies between them does not.
 case("between", 1, "inputs, outputs, weights and what is kept between them: expected at most 12884901888 bytes",
      [node("Expand", ["a", "s"], ["b"]), node("Softmax", ["b"], ["c"], axis=0), node("Transpose", ["c"], ["d"]),
