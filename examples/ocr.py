@@ -21,14 +21,20 @@ def missing(text, font):
     return sorted({c for c in text if not c.isspace() and bytes(font.getmask(c)) == box})
 
 
+def font_of(name, size):
+    """The font with Pillow's own layout: another one, where a machine has it, draws other pixels."""
+    from PIL import ImageFont
+    return ImageFont.truetype(name, size, layout_engine=ImageFont.Layout.BASIC)
+
+
 def draw(text):
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
     name = "DejaVuSans.ttf"
-    if without := missing(text, ImageFont.truetype(name, 34)):
+    if without := missing(text, font_of(name, 34)):
         print(f"warning: {name} has no picture of {' '.join(without)}, which is drawn as a box; draw the text with another font "
               "and give the file with --picture", file=sys.stderr)
     for size in range(34, 9, -1):  # the largest size that fits the line
-        font = ImageFont.truetype(name, size)
+        font = font_of(name, size)
         left, top, right, bottom = font.getbbox(text)
         if right - left <= WIDTH - 12:
             break
@@ -42,10 +48,15 @@ def draw(text):
 def fit(path):
     from PIL import Image, UnidentifiedImageError
     try:
-        picture = Image.open(path).convert("RGB")
+        picture = Image.open(path).convert("RGBA")
     except (OSError, UnidentifiedImageError) as error:
         sys.exit(f"error: '{path}' is no picture that can be read: {error}")
-    width = min(WIDTH, max(1, round(picture.width * HEIGHT / picture.height)))
+    width = max(1, round(picture.width * HEIGHT / picture.height))
+    if width > 2 * WIDTH:
+        sys.exit(f"error: '{path}' is {picture.width}x{picture.height}, too long for a line of {WIDTH}x{HEIGHT}; cut it into shorter ones")
+    paper = Image.new("RGBA", picture.size, "white")  # behind what is transparent
+    picture = Image.alpha_composite(paper, picture).convert("RGB")
+    width = min(WIDTH, width)
     canvas = Image.new("RGB", (WIDTH, HEIGHT), "white")
     canvas.paste(picture.resize((width, HEIGHT), Image.Resampling.BILINEAR))
     return canvas

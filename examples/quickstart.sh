@@ -12,11 +12,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source_arguments=(--text "ONNX to Trainium, open and exact")
 case "${1:-}" in
   "") ;;
-  -h | --help) sed -n '2,/^set /{s/^# \{0,1\}//p}' "${BASH_SOURCE[0]##*/}"; exit 0 ;;
+  -h | --help) sed -n '2,/^set /{s/^# \{0,1\}//p}' "examples/${BASH_SOURCE[0]##*/}"; exit 0 ;;
   --text) [ $# -eq 2 ] || fail "--text needs one text" "quote it: --text \"your text\""; source_arguments=(--text "$2") ;;
   --picture)
     [ $# -eq 2 ] || fail "--picture needs one file" "--picture line.png"
-    picture=$(cd "$here" && realpath "$2"); source_arguments=(--picture "$picture") ;;
+    picture=$(cd "$here" && realpath -m "$2")
+    [ -f "$picture" ] || fail "no file '$2'" "give a picture of one line of text"
+    source_arguments=(--picture "$picture") ;;
   *) fail "unknown argument '$1'" "use --text TEXT, --picture FILE, --help, or nothing" ;;
 esac
 
