@@ -375,6 +375,18 @@ refused("bits_run_time", "weights that are not constant", "MatMulNBits", [normal
         block_size=32)
 refused("bits_size", "expected 512 bytes of weights but got 256", "MatMulNBits", [normal(2, 128), BITS, SCALES], K=128, N=8, bits=4,
         block_size=32)
+refused("bits_scales", "expected 16 scales but got 15", "MatMulNBits", [normal(2, 64), BITS, Weight(np.ones(15, np.float32))],
+        K=64, N=8, bits=4, block_size=32)
+refused("bits_bias", "expected a bias of [8] but got", "MatMulNBits",
+        [normal(2, 64), BITS, SCALES, None, None, Weight(np.ones((7, 1, 8), np.float32))], K=64, N=8, bits=4, block_size=32)
+for rank, sizes in enumerate(((), (3,), (1, 5), (1, 1, 1))):
+    refused(f"dynamic_lstm_scales_{rank}", "expected scales and zero points of [directions]", "DynamicQuantizeLSTM",
+            [normal(2, 1, 3), Weight(np.zeros((1, 3, 8), np.uint8)), Weight(np.zeros((1, 2, 8), np.uint8)), None, None, None, None, None,
+             Weight(np.ones(sizes, np.float32)), Weight(np.zeros(1, np.uint8)), Weight(np.ones(1, np.float32)),
+             Weight(np.zeros(1, np.uint8))], hidden_size=2)
+refused("qattention_scales", "or one for each of 96 columns, but got 5", "QAttention",
+        [integers(0, 9, 1, 2, 32, dtype=np.uint8), Weight(np.zeros((32, 96), np.uint8)), Weight(np.zeros(96, np.float32)),
+         Weight(np.ones((), np.float32)), Weight(np.ones(5, np.float32))], num_heads=4)
 refused("mha_heads", "expected 32 elements to split into 5 heads", "MultiHeadAttention", [normal(1, 2, 32)] * 3, num_heads=5)
 refused("mha_shared", "a length of the past within a shared buffer", "MultiHeadAttention",
         [normal(1, 1, 32)] * 3 + [None, None, None, normal(1, 4, 5, 8), normal(1, 4, 5, 8), np.array([3], np.int32)], num_heads=4)

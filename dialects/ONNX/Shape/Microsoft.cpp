@@ -8,6 +8,7 @@
 #include "dialects/ONNX/Shape/Inference.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace trn::onnx;
@@ -18,6 +19,16 @@ static int64_t over(int64_t size, int64_t divisor) { return isStatic(size) ? siz
 static int64_t plus(int64_t a, int64_t b) { return isStatic(a) && isStatic(b) ? a + b : kDynamic; }
 
 static bool contradict(int64_t a, int64_t b) { return isStatic(a) && isStatic(b) && a != b; }
+
+/// How many elements a value has, where its sizes are known.
+static std::optional<int64_t> countOf(Inference &in, Value value) {
+  std::optional<Sizes> sizes = in.sizes(value);
+  int64_t count = 1;
+  for (int64_t size : sizes ? *sizes : Sizes{kDynamic})
+    if (!isStatic(size) || llvm::MulOverflow(count, size, count))
+      return std::nullopt;
+  return count;
+}
 
 /// Types every result with the first operand's element and no known size.
 static LogicalResult unknownResults(Inference &in) {
@@ -174,6 +185,13 @@ LogicalResult shape::microsoftAttention(Inference &in) {
 
 LogicalResult shape::microsoftQuantizedAttention(Inference &in) {
   auto op = cast<MicrosoftQAttentionOp>(in.operation());
+  std::optional<Sizes> weights = in.sizes(op.getWeights());
+  int64_t columns = weights && weights->size() == 2 ? (*weights)[1] : kDynamic;
+  for (Value parameter : {Value(op.getWeightScale()), Value(op.getWeightZeroPoint())})
+    if (std::optional<int64_t> count = parameter ? countOf(in, parameter) : std::nullopt;
+        count && *count != 1 && contradict(*count, columns))
+      return in.fail("expected one scale or zero point of the weights, or one for each of " + Twine(columns) +
+                     " columns, but got " + Twine(*count));
   return projectedAttention(in, op, std::nullopt, in.element(op.getBias()));
 }
 
@@ -270,6 +288,27 @@ LogicalResult shape::matMulNBits(Inference &in) {
   std::optional<Sizes> a = in.sizes(op.getA());
   if (a && (a->empty() || contradict(a->back(), op.getK())))
     return in.fail("expected rows of " + Twine(op.getK()) + " elements, as 'K' says, but got " + printSizes(*a));
+  constexpr int64_t kMost = int64_t(1) << 30; // products of two stay below 2^63
+  int64_t depth = op.getK(), columns = op.getN(), block = op.getBlockSize(), bits = op.getBits();
+  if (depth < 1 || depth > kMost || columns < 1 || columns > kMost)
+    return in.fail("expected 'K' and 'N' from 1 to 2^30 but got " + Twine(depth) + " and " + Twine(columns));
+  if (block < 16 || block > kMost || (block & (block - 1)) != 0)
+    return in.fail("expected a 'block_size' that is a power of 2 from 16 to 2^30 but got " + Twine(block));
+  if (bits != 2 && bits != 4 && bits != 8)
+    return in.fail("expected weights of 2, 4 or 8 bits but got " + Twine(bits));
+  int64_t blocks = (depth + block - 1) / block, points = columns * blocks;
+  if (std::optional<int64_t> count = countOf(in, op.getB()); count && *count != points * (block * bits / 8))
+    return in.fail("expected " + Twine(points * (block * bits / 8)) + " bytes of weights but got " + Twine(*count));
+  if (std::optional<int64_t> count = countOf(in, op.getScales()); count && *count != points)
+    return in.fail("expected " + Twine(points) + " scales but got " + Twine(*count));
+  if (Value zeroPoints = op.getZeroPoints()) {
+    int64_t expected = isa<FloatType>(in.element(zeroPoints)) ? points : columns * ((blocks * bits + 7) / 8);
+    if (std::optional<int64_t> count = countOf(in, zeroPoints); count && *count != expected)
+      return in.fail("expected " + Twine(expected) + " zero points or bytes of them but got " + Twine(*count));
+  }
+  if (std::optional<Sizes> bias = op.getBias() ? in.sizes(op.getBias()) : std::nullopt;
+      bias && (bias->size() != 1 || contradict((*bias)[0], columns)))
+    return in.fail("expected a bias of [" + Twine(columns) + "] but got " + printSizes(*bias));
   if (a)
     a->back() = op.getN();
   return in.result(op.getY(), in.element(op.getA()), a);

@@ -133,6 +133,13 @@ LogicalResult shape::dropout(Inference &in) {
   return in.result(op.getY(), in.element(op.getX()), in.sizes(op.getX()));
 }
 
+/// Whether there is one for each direction or for each of its 4 * `hidden` columns, as far as the sizes are known.
+static bool isPerColumn(const Sizes &sizes, int64_t directions, int64_t hidden) {
+  auto fits = [](int64_t size, int64_t expected) { return !isStatic(size) || size == expected; };
+  return (sizes.size() == 1 || sizes.size() == 2) && fits(sizes[0], directions) &&
+         (sizes.size() == 1 || !isStatic(hidden) || fits(sizes[1], 4 * hidden));
+}
+
 /// X is [sequence, batch, input], W [directions, gates·hidden, input], R [directions, gates·hidden, hidden]; `layout`
 /// 1 puts the batch first in X, Y, Y_h and Y_c.
 LogicalResult shape::recurrent(Inference &in) {
@@ -165,6 +172,12 @@ LogicalResult shape::recurrent(Inference &in) {
   }
   if (isStatic(hidden) && hidden > 0)
     in.set("hidden_size", hidden);
+  if (auto quantized = dyn_cast<MicrosoftDynamicQuantizeLSTMOp>(op))
+    for (Value parameter :
+         {quantized.getWScale(), quantized.getWZeroPoint(), quantized.getRScale(), quantized.getRZeroPoint()})
+      if (std::optional<Sizes> sizes = in.sizes(parameter); sizes && !isPerColumn(*sizes, directions, hidden))
+        return in.fail("expected scales and zero points of [directions] or [directions, 4 * hidden] but got " +
+                       printSizes(*sizes));
   Sizes all = {sequence, directions, batch, hidden}, last = {directions, batch, hidden};
   if (batchFirst) {
     all = {batch, sequence, directions, hidden};
