@@ -58,11 +58,15 @@ Value baseOf(Value view) {
 bool startsWhereEnginesMay(Value buffer) {
   int64_t step = isa::startPartitionStep(cast<MemRefType>(buffer.getType()).getDimSize(0));
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
-    auto part = dyn_cast<memref::SubViewOp>(view.getOperation());
-    if (!part || part.getType().getRank() != part.getSourceType().getRank() || part.isDynamicOffset(0) ||
-        part.getStaticOffset(0) % step != 0)
+    Value source = view.getViewSource();
+    auto from = cast<MemRefType>(source.getType()), to = cast<MemRefType>(buffer.getType());
+    if (auto part = dyn_cast<memref::SubViewOp>(view.getOperation())) {
+      if (part.getDroppedDims().test(0) || part.isDynamicOffset(0) || part.getStaticOffset(0) % step != 0)
+        return false;
+    } else if (from.getRank() == 0 || from.getDimSize(0) != to.getDimSize(0)) {
       return false;
-    buffer = part.getSource();
+    }
+    buffer = source;
   }
   return true;
 }
