@@ -182,7 +182,7 @@ def models():
         # Quantised on the way by ranges that the run finds: what falls on the other side of a tie is a whole step. Inputs that
         # differ by 1e-7 move ONNX Runtime's own outputs by 3e-2.
         Model("ddddocr_old", ROOT / ".deps/ddddocr/common_old.onnx", {"input1": [1, 1, 64, 160]}, make=captcha, classifier=True,
-              traffic=np.inf, allowed=1e-2, cast=(1e-1, 1e-1)),
+              traffic=np.inf, allowed=4e-2, cast=(1e-1, 1e-1)),
         Model("ddddocr_det", ROOT / ".deps/ddddocr/common_det.onnx", {}, make=unscaled_page, traffic=np.inf,
               cast=(4e-2, 7e-2)),
         Model("rxnmap", ROOT / ".deps/rxnmap/rxnmap.onnx",
