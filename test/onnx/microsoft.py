@@ -387,6 +387,13 @@ for rank, sizes in enumerate(((), (3,), (1, 5), (1, 1, 1))):
 refused("qattention_scales", "or one for each of 96 columns, but got 5", "QAttention",
         [integers(0, 9, 1, 2, 32, dtype=np.uint8), Weight(np.zeros((32, 96), np.uint8)), Weight(np.zeros(96, np.float32)),
          Weight(np.ones((), np.float32)), Weight(np.ones(5, np.float32))], num_heads=4)
+ROWS = Weight(np.zeros((16, 32), np.uint8))
+for name, sizes in (("more", (16, 5)), ("rank", (16,))):
+    refused(f"gather_blocks_scales_{name}", "expected scales of 16x4, one for each block, but got", "GatherBlockQuantized",
+            [ROWS, np.array([1, 2]), Weight(np.ones(sizes, np.float32))], bits=4, block_size=16)
+for name, sizes in (("fewer", (16, 1)), ("rows", (9, 2))):
+    refused(f"gather_blocks_zero_points_{name}", "expected zero points of 16x2, one for each block, but got", "GatherBlockQuantized",
+            [ROWS, np.array([1, 2]), Weight(np.ones((16, 4), np.float32)), Weight(np.zeros(sizes, np.uint8))], bits=4, block_size=16)
 refused("mha_heads", "expected 32 elements to split into 5 heads", "MultiHeadAttention", [normal(1, 2, 32)] * 3, num_heads=5)
 refused("mha_shared", "a length of the past within a shared buffer", "MultiHeadAttention",
         [normal(1, 1, 32)] * 3 + [None, None, None, normal(1, 4, 5, 8), normal(1, 4, 5, 8), np.array([3], np.int32)], num_heads=4)

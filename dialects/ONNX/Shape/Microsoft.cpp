@@ -339,6 +339,23 @@ LogicalResult shape::gatherBlockQuantized(Inference &in) {
   int64_t size = (*data)[*quantize], block = op.getBlockSize();
   if (block < 1 || (isStatic(size) && size % block != 0))
     return in.fail("expected blocks that divide " + Twine(size) + " elements but got " + Twine(block));
+  // One scale for each block, and one zero point, packed as the data are.
+  Sizes blocks(data->begin(), data->end());
+  blocks[*quantize] = isStatic(size) ? size / block : kDynamic;
+  auto agree = [](ArrayRef<int64_t> wanted, ArrayRef<int64_t> got) {
+    return wanted.size() == got.size() && llvm::all_of(llvm::zip(wanted, got), [](auto pair) {
+             auto [a, b] = pair;
+             return !isStatic(a) || !isStatic(b) || a == b;
+           });
+  };
+  if (std::optional<Sizes> scales = in.sizes(op.getScales()); scales && !agree(blocks, *scales))
+    return in.fail("expected scales of " + printSizes(blocks) + ", one for each block, but got " + printSizes(*scales));
+  if (Value points = op.getZeroPoints()) {
+    if (packed && isStatic(blocks.back()))
+      blocks.back() = (blocks.back() + 1) / 2;
+    if (std::optional<Sizes> sizes = in.sizes(points); sizes && !agree(blocks, *sizes))
+      return in.fail("expected zero points of " + printSizes(blocks) + ", one for each block, but got " + printSizes(*sizes));
+  }
   Sizes result(data->begin(), data->begin() + *gather);
   llvm::append_range(result, *indices);
   result.append(data->begin() + *gather + 1, data->end());
