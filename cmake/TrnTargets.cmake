@@ -36,6 +36,22 @@ function(trn_runtime_library name)
   endif()
 endfunction()
 
+# trn_api_library(name COMPONENT Component INCLUDE folder): makes a shared library one of the public C APIs: its headers are
+# those of `folder`, its only visible symbols the ones in exports.map beside it, and it is installed as a component of the
+# package that cmake/TrnMlirConfig.cmake.in describes.
+function(trn_api_library name)
+  cmake_parse_arguments(ARG "" "COMPONENT;INCLUDE" "" ${ARGN})
+  set(exports ${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${ARG_INCLUDE}>
+                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${exports}
+    $<$<NOT:$<BOOL:${TRN_SANITIZE}>>:-Wl,--no-undefined>) # the sanitizers' symbols come from the program
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${exports} VERSION ${PROJECT_VERSION} SOVERSION 0)
+  install(TARGETS ${name} EXPORT TrnMlir${ARG_COMPONENT} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${ARG_INCLUDE}/trn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT TrnMlir${ARG_COMPONENT} NAMESPACE TrnMlir:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/TrnMlir)
+endfunction()
+
 # trn_unit_test(Name SOURCES... LINK ...): a GoogleTest program, run by ctest.
 function(trn_unit_test name)
   cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})

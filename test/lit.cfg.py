@@ -22,6 +22,10 @@ config.environment["PATH"] = os.pathsep.join([bin_dir, "/usr/lib/llvm-22/bin", o
 # A built tool is a feature: a test of a tool that a build leaves out says so.
 for tool in os.listdir(bin_dir) if os.path.isdir(bin_dir) else []:
     config.available_features.add(tool)
+# A library of a sanitized build cannot be loaded into a program that is not.
+cache = os.path.join(build, "CMakeCache.txt")
+if os.path.exists(cache) and "TRN_SANITIZE:BOOL=ON" in open(cache).read():
+    config.available_features.add("sanitized")
 # A trimmed build (no tools) must not look like a passing run.
 if not os.path.exists(os.path.join(bin_dir, "trn-opt")):
     lit_config.fatal(f"no trn-opt in {bin_dir}: build first (cmake --build --preset release)")

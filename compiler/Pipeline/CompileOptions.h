@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 #include "compiler/Pipeline/OptLevel.h"
+#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <map>
 #include <set>
@@ -36,5 +37,10 @@ struct CompileOptions {
   bool timing = false;     ///< print the time of every pass to stderr
   bool printPlans = false; ///< print the planners' plans (explain)
 };
+
+/// Sets the option that trnc calls `--name` (without dashes, "O" for -O) to `value` as it is written there: "target" to
+/// "trn1", "shape" to "x=1x3x48x320". An option that has a value for each of several names is set for one of them.
+/// Returns what is wrong with the value or the name, and nothing when it is set.
+std::string setOption(CompileOptions &options, llvm::StringRef name, llvm::StringRef value);
 
 } // namespace trn

@@ -10,48 +10,22 @@ namespace trn::driver {
 
 CompileOptions compileOptions(CommandLine &line) {
   CompileOptions options;
-  std::vector<llvm::StringRef> targets;
-  for (const isa::DeviceInfo *device : isa::allDevices())
-    targets.push_back(device->name);
-  options.target = line.choice(OPT_target, options.target, targets);
-  if (line.value(OPT_lnc, line.value(OPT_logical_nc_config, "1")) != "1")
-    line.problem("logical cores of two physical cores are not supported; use --lnc 1");
-  options.optLevel = static_cast<unsigned>(line.integer(line.has(OPT_O) ? OPT_O : OPT_optlevel, kDefaultOptLevel, 0,
-                                                        static_cast<int64_t>(allOptLevels().size()) - 1));
-  std::string cast = line.choice(OPT_auto_cast, "none", {"none", "matmult", "all"});
-  options.autoCast = cast == "none" ? AutoCast::None : cast == "all" ? AutoCast::All : AutoCast::Matmult;
-  options.autoCastType = line.choice(OPT_auto_cast_type, "bf16", {"bf16", "fp16"}) == "fp16" ? AutoCastType::FP16
-                                                                                             : AutoCastType::BF16;
-  options.allowExternalLinks = line.choice(OPT_weights_links, "deny", {"allow", "deny"}) == "allow";
+  auto set = [&](OptionId id, const std::string &value) {
+    if (std::string reason = setOption(options, optionName(id), value); !reason.empty())
+      line.problem("option '" + line.spelling(id) + "': " + reason);
+  };
+  for (const auto &[name, value] : line.pairs(OPT_dim))
+    set(OPT_dim, name + "=" + value);
+  for (const auto &[name, value] : line.pairs(OPT_shape))
+    set(OPT_shape, name + "=" + value);
+  for (const NamedFile &file : line.namedFiles(OPT_const_input))
+    set(OPT_const_input, file.name + "=@" + file.file);
+  for (OptionId id : {OPT_target, OPT_lnc, OPT_logical_nc_config, OPT_O, OPT_optlevel, OPT_auto_cast, OPT_auto_cast_type,
+                      OPT_weights_links})
+    if (line.has(id))
+      set(id, line.value(id));
   options.embedIr = line.has(OPT_embed_ir);
   options.timing = line.has(OPT_timing);
-  for (const auto &[name, value] : line.pairs(OPT_dim)) {
-    int64_t number;
-    if (llvm::StringRef(value).getAsInteger(10, number) || number < 0)
-      line.problem(llvm::formatv("option '--dim': expected a number >= 0 for '{0}' but got '{1}'", name, value).str());
-    else
-      options.dims[name] = number;
-  }
-  for (const auto &[name, value] : line.pairs(OPT_shape)) {
-    if (value == "none") {
-      options.absent.insert(name);
-      continue;
-    }
-    llvm::SmallVector<llvm::StringRef> parts;
-    if (value != "scalar")
-      llvm::StringRef(value).split(parts, 'x');
-    std::vector<int64_t> shape(parts.size());
-    bool good = true;
-    for (size_t i = 0; i < parts.size(); ++i)
-      good &= !parts[i].getAsInteger(10, shape[i]) && shape[i] >= 0;
-    if (good)
-      options.shapes[name] = shape;
-    else
-      line.problem(llvm::formatv("option '--shape': expected sizes like 1x3x48x320 for '{0}' but got '{1}'", name, value)
-                       .str());
-  }
-  for (const NamedFile &file : line.namedFiles(OPT_const_input))
-    options.constInputs[file.name] = file.file;
   return options;
 }
 

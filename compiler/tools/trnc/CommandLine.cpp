@@ -175,6 +175,8 @@ std::optional<CommandLine> parseCommandLine(llvm::ArrayRef<const char *> argumen
   return line;
 }
 
+std::string optionName(OptionId id) { return table().getOption(id).getName().str(); }
+
 std::string CommandLine::spelling(OptionId id) const {
   const llvm::opt::Arg *arg = args_.getLastArg(id);
   return arg ? arg->getSpelling().str() : "";
@@ -215,7 +217,7 @@ std::string CommandLine::choice(OptionId id, llvm::StringRef fallback, llvm::Arr
 
 void CommandLine::refuseSecond(OptionId id, llvm::StringRef name, llvm::StringRef first, llvm::StringRef second) {
   problem(llvm::formatv("option '--{0}': '{1}' is given twice, as '{2}' and as '{3}'; leave one of them out",
-                        table().getOption(id).getName().ltrim('-'), name, first, second)
+                        optionName(id), name, first, second)
               .str());
 }
 
@@ -225,7 +227,7 @@ std::vector<NamedFile> CommandLine::namedFiles(OptionId id) {
     size_t at = text.rfind("=@");
     if (at == std::string::npos || at == 0 || at + 2 == text.size()) {
       problem(llvm::formatv("option '--{0}': expected NAME=@FILE but got '{1}'",
-                            table().getOption(id).getName().ltrim('-'), text)
+                            optionName(id), text)
                   .str());
       continue;
     }
@@ -244,7 +246,7 @@ std::vector<std::pair<std::string, std::string>> CommandLine::pairs(OptionId id)
     size_t at = text.rfind('=');
     if (at == std::string::npos || at == 0 || at + 1 == text.size()) {
       problem(llvm::formatv("option '--{0}': expected NAME=VALUE but got '{1}'",
-                            table().getOption(id).getName().ltrim('-'), text)
+                            optionName(id), text)
                   .str());
       continue;
     }

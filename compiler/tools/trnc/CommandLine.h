@@ -32,6 +32,9 @@ struct NamedFile {
   std::string name, file;
 };
 
+/// The name of an option, without dashes.
+std::string optionName(OptionId id);
+
 /// One call: the command, its options, its positional arguments.
 class CommandLine {
 public:
@@ -60,12 +63,14 @@ public:
   /// The single positional file; records a usage problem when there is none or more than one.
   std::string file();
 
+  /// The option as the call spells it.
+  std::string spelling(OptionId id) const;
+
   void problem(std::string text) { problems_.push_back(std::move(text)); }
   /// Prints all usage problems; true when there are any.
   bool reportProblems(llvm::StringRef program) const;
 
 private:
-  std::string spelling(OptionId id) const;
   /// Records that the option has two values for one name.
   void refuseSecond(OptionId id, llvm::StringRef name, llvm::StringRef first, llvm::StringRef second);
 

@@ -1,8 +1,7 @@
-/* Loads an executable, runs it once on zeros, prints the outputs' names and first values.
- * A program outside the source tree builds against the installed package: see CMakeLists.txt beside this file. */
+/* Runs a loaded executable once on zeros, and prints the outputs' names and first values. */
+#include "execute.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <trn/runtime.h>
 
 static trn_error *error = NULL;
 
@@ -14,14 +13,8 @@ static void check(trn_status status, const char *what) {
   exit((int)status);
 }
 
-int main(int argc, char **argv) {
-  if (argc != 2) {
-    fprintf(stderr, "usage: %s model.trnx\n", argv[0]);
-    return 2;
-  }
-  trn_executable *executable = NULL;
+void execute_on_zeros(const trn_executable *executable) {
   trn_instance *instance = NULL;
-  check(trn_executable_load(argv[1], &executable, &error), "load");
   check(trn_instance_create(executable, NULL, &instance, &error), "create");
   for (size_t i = 0; i < trn_executable_num_inputs(executable); ++i) {
     trn_tensor_info info;
@@ -50,6 +43,4 @@ int main(int argc, char **argv) {
     free(shape);
   }
   trn_instance_free(instance);
-  trn_executable_free(executable);
-  return 0;
 }
