@@ -51,5 +51,7 @@ if [ "$part" = all ] || [ "$part" = models ]; then
   .venv/bin/python test/stress/large.py --build build/release
   .venv/bin/python test/stress/ragged.py --build build/release
   .venv/bin/python test/stress/products.py --build build/release
+  step "random graphs against ONNX Runtime"; done_steps
+  .venv/bin/python test/stress/random_graphs.py --build build/release
   .venv/bin/python test/bench/modelled.py --build build/release --assert
 fi
