@@ -115,8 +115,9 @@ LogicalResult tileSteps(RewriterBase &rewriter, linalg::LinalgOp op, ArrayRef<in
 SmallVector<OpOperand *> ownLoads(linalg::LinalgOp op) {
   SmallVector<OpOperand *> loads;
   for (OpOperand *operand : op.getDpsInputOperands()) {
-    auto load = operand->get().getDefiningOp<linalg::CopyOp>();
-    if (load && load->hasOneUse() && load->getBlock() == op->getBlock() && isInHbm(load.getInputs()[0]))
+    Operation *load = operand->get().getDefiningOp();
+    if (load && classify(load) == StructuredKind::Copy && load->hasOneUse() && load->getBlock() == op->getBlock() &&
+        isInHbm(load->getOperand(0)))
       loads.push_back(operand);
   }
   return loads;

@@ -9,6 +9,7 @@
 #include "passes/Tile/EmitStructured.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -31,6 +32,8 @@ struct Operand {
   Value scalar;
   /// An empty tensor that gives the extents of a window; `region` is empty.
   bool isShapeOnly = false;
+  /// In HBM in an order of its own: it is loaded with the partitions first.
+  bool isTurnedByLoad = false;
 };
 
 class StructuredEmitter {
@@ -52,7 +55,9 @@ public:
     }
     for (OpOperand *table : gatheredTables(structure.op))
       tables.map(table->get(), emitter.extract(loc, emitter.read(table->get(), Layout::hbm())));
-    storage = &emitter.define(structure.op->getResult(0), candidate.result);
+    Value result = structure.op->getResult(0);
+    if (!emitter.isRowMajorIn(result, candidate.result))
+      storage = &emitter.define(result, candidate.result);
     SmallVector<ChunkRange> kept = parts(candidate.partition), contracted = candidate.form == Form::Contraction
                                                                                 ? parts(candidate.contracted)
                                                                                 : SmallVector<ChunkRange>(1, whole(-1));
@@ -122,7 +127,10 @@ private:
     if (candidate.form == Form::Contraction && isConstantTensor(value)) {
       operand.region = readWeight(index, value);
     } else {
-      operand.region = emitter.read(value, candidate.operands[position]);
+      const Layout &layout = candidate.operands[position];
+      operand.isTurnedByLoad = emitter.isRowMajorIn(value, layout);
+      operand.region =
+          operand.isTurnedByLoad ? emitter.splitRowMajor(value, layout) : emitter.read(value, layout);
       if (candidate.form == Form::Contraction && index == candidate.stationary) {
         if (candidate.partition < 0)
           addLaneOfOne(operand.region);
@@ -330,6 +338,8 @@ private:
   LogicalResult emitPart(const ChunkRange &kept, ArrayRef<ChunkRange> contractedParts) {
     Value destination, accumulator;
     SmallVector<Window> resultWindows;
+    Laid rowMajor;              // where the result goes when it has no storage of its own
+    SmallVector<int64_t> order; // of the dimensions on chip, when it is not that of HBM
     for (const ChunkRange &contracted : contractedParts) {
       Loops loops = makeLoops(kept, contracted);
       SmallVector<AffineMap> maps;
@@ -357,22 +367,66 @@ private:
         }
         SmallVector<Window> windows = windowsOf(loops, index, operand.region, /*isResult=*/false, results);
         inputs.push_back(emitter.extract(loc, operand.region, windows));
+        if (operand.isTurnedByLoad)
+          inputs.back() = loadTurned(inputs.back(), loops, results);
         addMap(results);
       }
       SmallVector<AffineExpr> results;
-      resultWindows = windowsOf(loops, structure.resultIndex(), storage->region(), /*isResult=*/true, results);
+      if (!storage && !destination)
+        rowMajor = emitter.splitRowMajor(structure.op->getResult(0), candidate.result);
+      resultWindows = windowsOf(loops, structure.resultIndex(), storage ? storage->region() : rowMajor,
+                                /*isResult=*/true, results);
+      if (!storage)
+        order = partitionsFirst(results, loops.lane[candidate.partition]);
       addMap(results);
       if (!destination) {
-        destination = emitter.extract(loc, storage->region(), resultWindows);
-        accumulator = makeInit(destination);
+        destination = emitter.extract(loc, storage ? storage->region() : rowMajor, resultWindows);
+        accumulator = makeInit(order.empty() ? destination : emptyInOrder(destination, order));
       }
       accumulator = emitGeneric(loops, maps, inputs, accumulator, kept);
     }
-    // What PE accumulates leaves PSUM through a copy; everything else has been computed in place.
-    if (candidate.form == Form::Contraction)
+    // What PE accumulates leaves PSUM through a copy; everything else has been computed in place, or is stored in the
+    // order of HBM.
+    if (!order.empty())
+      accumulator = linalg::TransposeOp::create(builder, loc, accumulator, destination, invertPermutationVector(order))
+                        ->getResult(0);
+    else if (candidate.form == Form::Contraction)
       accumulator = linalg::CopyOp::create(builder, loc, accumulator, destination).getResult(0);
-    emitter.insert(loc, accumulator, *storage, resultWindows);
+    if (storage) {
+      emitter.insert(loc, accumulator, *storage, resultWindows);
+      return success();
+    }
+    emitter.writeRowMajor(structure.op->getResult(0), emitter.insert(loc, accumulator, rowMajor, resultWindows));
     return success();
+  }
+
+  /// The permutation that puts the dimension which `lane` alone indexes first, of `results` too; empty when it is.
+  static SmallVector<int64_t> partitionsFirst(SmallVectorImpl<AffineExpr> &results, AffineExpr lane) {
+    int64_t position = llvm::find(results, lane) - results.begin();
+    assert(position < static_cast<int64_t>(results.size()) && "what moves on or off chip has a lane");
+    if (position == 0)
+      return {};
+    SmallVector<int64_t> permutation = {position};
+    for (int64_t dim = 0, rank = results.size(); dim < rank; ++dim)
+      if (dim != position)
+        permutation.push_back(dim);
+    SmallVector<AffineExpr> turned = applyPermutation(ArrayRef<AffineExpr>(results), permutation);
+    results.assign(turned.begin(), turned.end());
+    return permutation;
+  }
+
+  /// A tensor of the group with the elements of `like`, its dimensions in `order`.
+  Value emptyInOrder(Value like, ArrayRef<int64_t> order) {
+    auto type = cast<RankedTensorType>(like.getType());
+    return tensor::EmptyOp::create(builder, loc, applyPermutation(type.getShape(), order), type.getElementType());
+  }
+
+  /// Loads `part`, which `results` index, with the partitions in front.
+  Value loadTurned(Value part, const Loops &loops, SmallVectorImpl<AffineExpr> &results) {
+    int64_t iterator = candidate.form == Form::Contraction ? candidate.contracted : candidate.partition;
+    SmallVector<int64_t> order = partitionsFirst(results, loops.lane[iterator]);
+    return order.empty() ? part
+                         : linalg::TransposeOp::create(builder, loc, part, emptyInOrder(part, order), order)->getResult(0);
   }
 
   /// The destination of the computation: a filled accumulator for contractions and reductions.
@@ -439,20 +493,21 @@ private:
       return false;
     // Readers of a result with room for padding count on storage that has it.
     const TensorForm *form = emitter.plan.form(structure.op->getResult(0), candidate.result);
-    if (form && !form->halo.empty())
+    if ((form && !form->halo.empty()) || emitter.isRowMajorIn(structure.valueOf(0), candidate.operands[0]) ||
+        emitter.isRowMajorIn(structure.op->getResult(0), candidate.result))
       return false;
-    Laid source = emitter.read(structure.valueOf(0), candidate.operands[0]);
+    SmallVector<PhysicalDim> present = physicalDims(structure.shapeOf(0), candidate.operands[0]);
     SmallVector<PhysicalDim> wanted = physicalDims(structure.shapeOf(structure.resultIndex()), candidate.result);
-    if (wanted.size() != source.dims.size())
+    if (wanted.size() != present.size())
       return false;
-    for (auto [from, to] : llvm::zip_equal(source.dims, wanted)) {
+    for (auto [from, to] : llvm::zip_equal(present, wanted)) {
       if (from.role != to.role || from.extent != to.extent)
         return false;
       if (from.logical >= 0 &&
           structure.maps[0].getResult(from.logical) != structure.maps[structure.resultIndex()].getResult(to.logical))
         return false;
     }
-    alias = source;
+    alias = emitter.read(structure.valueOf(0), candidate.operands[0]);
     alias.dims = wanted;
     return true;
   }
@@ -466,6 +521,7 @@ private:
   SmallVector<Operand> operands;
   /// Tensors that the body extracts elements from, in HBM.
   IRMapping tables;
+  /// Null when the result goes straight to where HBM keeps it.
   FormStorage *storage = nullptr;
 };
 } // namespace

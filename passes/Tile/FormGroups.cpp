@@ -184,7 +184,8 @@ private:
           writes = destination.isDpsInit(&use);
         if (llvm::isa<tensor::InsertSliceOp>(user))
           writes = use.getOperandNumber() == 1;
-        bool views = plan.groupOf(user) < 0 && isSunkIntoGroups(user);
+        bool views = llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) ||
+                     (plan.groupOf(user) < 0 && isSunkIntoGroups(user));
         if ((writes || views) && user->getNumResults() == 1 && seen.insert(user->getResult(0)).second)
           pending.push_back(user->getResult(0));
       }

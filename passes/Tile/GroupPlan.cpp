@@ -64,6 +64,23 @@ static Operation *nextWriter(linalg::FillOp fill) {
   }
 }
 
+/// Whether `collapse` gives a tensor in HBM, written through an expansion of it, its own shape again. It belongs to whoever
+/// writes last, so that a group returns what it was given.
+static bool endsWriting(tensor::CollapseShapeOp collapse) {
+  Value written = collapse.getSrc();
+  while (Operation *producer = written.getDefiningOp()) {
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(producer))
+      written = insertion.getDest();
+    else if (auto structured = dyn_cast<linalg::LinalgOp>(producer))
+      written = structured.getDpsInits()[0];
+    else
+      break;
+  }
+  auto expand = written.getDefiningOp<tensor::ExpandShapeOp>();
+  return expand && written != collapse.getSrc() && expand.getSrcType() == collapse.getResultType() &&
+         isInHbm(collapse.getResult()) && !isSunkIntoGroups(collapse);
+}
+
 /// Whether `value` is a view of a tensor in HBM with a reshape on the way.
 static bool isReshapedInHbm(Value value) {
   while (Operation *producer = value.getDefiningOp()) {
@@ -74,6 +91,15 @@ static bool isReshapedInHbm(Value value) {
     value = producer->getOperand(0);
   }
   return false;
+}
+
+/// Whether `value` is loaded from HBM for the group that reads it alone.
+static linalg::LinalgOp loadOfGroup(Value value) {
+  auto load = value.getDefiningOp<linalg::LinalgOp>();
+  return load && llvm::isa<linalg::CopyOp, linalg::TransposeOp>(load) && isInHbm(load.getDpsInputs()[0]) &&
+                 !ir::spaceOf(load.getDpsInits()[0].getType())
+             ? load
+             : linalg::LinalgOp();
 }
 
 GroupPlan::GroupPlan(func::FuncOp main, const GroupOptions &options) : options(options) {
@@ -89,11 +115,20 @@ GroupPlan::GroupPlan(func::FuncOp main, const GroupOptions &options) : options(o
       add(fill, list.size() - 1);
       continue;
     }
-    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-      add(structured, join(structured));
-    else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+    if (op.getNumResults() == 1 && loadOfGroup(op.getResult(0)))
+      continue; // with its reader
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+      int64_t group = join(structured);
+      add(structured, group);
+      for (Value input : structured.getDpsInputs())
+        if (linalg::LinalgOp load = loadOfGroup(input); load && !assignment.count(load))
+          add(load, group);
+    } else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
       if (int64_t group = latestProducer(insertion.getSource()); group >= 0)
         add(insertion, group);
+    } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op); collapse && endsWriting(collapse)) {
+      add(collapse, latestProducer(collapse.getSrc()));
+    }
     // Fills seen so far belong to the operation that writes around or into them next.
     if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
       int64_t group = assignment.lookup(structured);
@@ -179,7 +214,7 @@ int64_t GroupPlan::join(linalg::LinalgOp op) {
       return last;
     return startNew(Group::Kind::Contraction);
   }
-  if (llvm::isa<linalg::CopyOp>(op) && !ir::spaceOf(op.getDpsInputs()[0].getType()))
+  if (llvm::isa<linalg::CopyOp, linalg::TransposeOp>(op) && !ir::spaceOf(op.getDpsInputs()[0].getType()))
     return latest;
   if (movement)
     return destination >= 0 && destination >= latest && list[destination].kind == Group::Kind::Movement
@@ -189,12 +224,15 @@ int64_t GroupPlan::join(linalg::LinalgOp op) {
   bool isMap = structure && structure->kind == Structure::Kind::Map;
   int64_t candidate = std::max(latest, destination);
   // A tensor that is kept in HBM for want of room stays there: what reads it is another group.
-  bool readsSpilled = llvm::any_of(
-      op.getDpsInputs(), [&](Value input) { return isInHbm(input) && latestProducer(input) == candidate; });
-  // Reshapes in HBM are the caller's: what reads a tensor through one reads it from HBM.
-  bool readsReshaped = llvm::any_of(op.getDpsInputs(), [&](Value input) {
-    return latestProducer(input) == candidate && isReshapedInHbm(input);
+  SmallVector<Value> sources = llvm::map_to_vector(op.getDpsInputs(), [](Value input) {
+    linalg::LinalgOp load = loadOfGroup(input);
+    return load ? load.getDpsInputs()[0] : input;
   });
+  bool readsSpilled =
+      llvm::any_of(sources, [&](Value input) { return isInHbm(input) && latestProducer(input) == candidate; });
+  // Reshapes in HBM are the caller's: what reads a tensor through one reads it from HBM.
+  bool readsReshaped = llvm::any_of(
+      sources, [&](Value input) { return latestProducer(input) == candidate && isReshapedInHbm(input); });
   bool emptiesAccumulator =
       isMap && candidate >= 0 && list[candidate].kind == Group::Kind::Contraction && !readsReshaped;
   if (candidate < 0 || list[candidate].kind == Group::Kind::Movement || list[candidate].size >= options.maxOperations ||

@@ -85,10 +85,14 @@ Value LayoutEmitter::extract(Location loc, const Laid &region, ArrayRef<Window> 
 }
 
 void LayoutEmitter::insert(Location loc, Value part, FormStorage &storage, ArrayRef<Window> windows) {
-  SliceArguments slice(builder, typeOf(storage.version()), storage.offsets, windows);
-  storage.version() = slice.covers ? part
-                                 : tensor::InsertSliceOp::create(builder, loc, part, storage.version(), slice.offsets,
-                                                                 slice.sizes, slice.strides);
+  storage.version() = insert(loc, part, storage.region(), windows);
+}
+
+Value LayoutEmitter::insert(Location loc, Value part, const Laid &region, ArrayRef<Window> windows) {
+  SliceArguments slice(builder, typeOf(region.tensor), region.offsets, windows);
+  return slice.covers ? part
+                      : tensor::InsertSliceOp::create(builder, loc, part, region.tensor, slice.offsets, slice.sizes,
+                                                      slice.strides);
 }
 
 //===-- Constants -------------------------------------------------------------===//
@@ -265,6 +269,70 @@ Laid LayoutEmitter::read(Value value, const Layout &layout) {
   }
   convert(value, plan.home(value), layout);
   return read(value, layout);
+}
+
+//===-- Row-major tensors in HBM ---------------------------------------------------===//
+
+/// Adjacent bytes in row-major HBM below which a DMA moves at less than half of its rate: such a tensor is put into the
+/// order of its layout once, instead of at every load.
+static constexpr int64_t kShortestRunBytes = 512;
+
+bool LayoutEmitter::isRowMajorIn(Value value, const Layout &layout) {
+  const TensorForm *form = plan.form(value, layout);
+  if (!form || !form->spilled || !form->halo.empty() || layout.isOneLane() || bound.count(key(value, layout)) ||
+      storageOf(value, layout))
+    return false;
+  RankedTensorType type = typeOf(value);
+  PartitionSplit split = partitionSplit(type.getShape(), layout);
+  int64_t run = storedBytes(type.getElementType());
+  for (int64_t extent : type.getShape().drop_front(layout.dim + 1))
+    run *= extent;
+  if (run < kShortestRunBytes || split.isRagged())
+    return false;
+  Layout home = plan.home(value);
+  if (home.isHbm())
+    return !plan.waypoint(value, layout);
+  // Made on chip: somebody wants it in row-major order anyway, and nobody but structured operations in another.
+  const TensorForm *rowMajor = plan.form(value, Layout::hbm());
+  return home == layout && rowMajor && rowMajor->halo.empty() && !plan.waypoint(value, Layout::hbm()) &&
+         !plan.piece(value) && value.getDefiningOp<linalg::LinalgOp>() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+           const LayoutCandidate *reader = plan.of(use.getOwner());
+           if (!reader || llvm::isa<linalg::LinalgOp>(use.getOwner()))
+             return true;
+           return llvm::all_of(llvm::zip_equal(layoutOperands(use.getOwner()), reader->operands), [&](auto operand) {
+             return std::get<0>(operand)->get() != value || std::get<1>(operand).isHbm();
+           });
+         });
+}
+
+Laid LayoutEmitter::splitRowMajor(Value value, const Layout &layout) {
+  RankedTensorType type = typeOf(value);
+  PartitionSplit split = partitionSplit(type.getShape(), layout);
+  Laid region = plan.home(value).isHbm() || storageOf(value, Layout::hbm()) ? read(value, Layout::hbm())
+                                                                           : define(value, Layout::hbm()).region();
+  Value source = extract(value.getLoc(), region);
+  SmallVector<PhysicalDim> dims;
+  SmallVector<ReassociationIndices> groups;
+  for (const PhysicalDim &dim : region.dims) {
+    groups.push_back({static_cast<int64_t>(dims.size())});
+    if (dim.logical == layout.dim && split.chunks > 1) {
+      dims.push_back({Role::Chunk, layout.dim, split.chunks});
+      groups.back().push_back(dims.size());
+    }
+    dims.push_back(dim.logical == layout.dim ? PhysicalDim{Role::Lane, layout.dim, split.lanes} : dim);
+  }
+  if (split.chunks > 1)
+    source = tensor::ExpandShapeOp::create(builder, value.getLoc(),
+                                           typeIn(extentsOf(dims), type.getElementType(), Residence::Hbm), source, groups);
+  return Laid{source, dims, SmallVector<int64_t>(dims.size(), 0)};
+}
+
+void LayoutEmitter::writeRowMajor(Value value, Value split) {
+  FormStorage &storage = *storageOf(value, Layout::hbm());
+  RankedTensorType type = typeOf(storage.version());
+  if (auto groups = getReassociationIndicesForReshape(typeOf(split), type); groups && typeOf(split) != type)
+    split = tensor::CollapseShapeOp::create(builder, value.getLoc(), type, split, *groups);
+  storage.version() = split;
 }
 
 //===-- Movement --------------------------------------------------------------===//

@@ -52,6 +52,13 @@ public:
 
   /// `value` in `layout`, moved there if nobody did yet.
   Laid read(mlir::Value value, const Layout &layout);
+  /// Whether HBM keeps `value`, which has no room in SBUF, in row-major order alone: DMA takes what readers want in
+  /// `layout` from there, and puts there what is made in it.
+  bool isRowMajorIn(mlir::Value value, const Layout &layout);
+  /// `value`, for which that holds, as its row-major tensor, the dimension on the partitions of `layout` split in place.
+  Laid splitRowMajor(mlir::Value value, const Layout &layout);
+  /// The next version of the row-major tensor of `value`, of which `split` is the view that `splitRowMajor` makes.
+  void writeRowMajor(mlir::Value value, mlir::Value split);
   /// The storage into which the operation that makes `value` writes, border filled.
   FormStorage &define(mlir::Value value, const Layout &layout);
   /// Declares that `value` in `layout` is `region`.
@@ -66,6 +73,8 @@ public:
   mlir::Value extract(mlir::Location loc, const Laid &region) { return extract(loc, region, whole(region)); }
   /// Puts `part` where `windows` say; the storage's next version.
   void insert(mlir::Location loc, mlir::Value part, FormStorage &storage, llvm::ArrayRef<Window> windows);
+  /// Puts `part` where `windows` of `region` say; the whole tensor after that.
+  mlir::Value insert(mlir::Location loc, mlir::Value part, const Laid &region, llvm::ArrayRef<Window> windows);
   llvm::SmallVector<Window> whole(const Laid &region) const;
 
   /// `constant` as HBM data with physical dimensions `dims` (chunk and lane of one logical dimension split it; what an

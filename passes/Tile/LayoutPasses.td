@@ -101,7 +101,8 @@ def ApplyLayoutPass : Pass<"tile-apply-layout", "mlir::ModuleOp"> {
 
     *Contract out*: `@main` has no arguments and no results: they are `trn.global`s, as are weights, laid out by
     `transforms`. On-chip tensors are partition first with space `#trn.sbuf` (`#trn.hbm` when spilled); other tensors are
-    row-major in `#trn.hbm`. Uneven partitions are peeled, pads are halos of their source, a change of layout is a
+    row-major in `#trn.hbm`. What is spilled, but lies in HBM in row-major order anyway, stays as it is: readers load it by
+    `linalg.transpose` into a tensor without a space, and what is made on chip is stored there by one. Uneven partitions are peeled, pads are halos of their source, a change of layout is a
     `linalg.copy` or `linalg.transpose` per block, accumulators of contractions have no space and leave through
     `linalg.copy` or a map.
 

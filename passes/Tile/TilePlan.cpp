@@ -7,6 +7,7 @@
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/Structured.h"
 #include "passes/Tile/Taps.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -342,7 +343,7 @@ private:
   static int64_t storeTileBytes(TileNest &nest) {
     int64_t elements = 1;
     for (auto [loop, range] : llvm::enumerate(nest.root.getStaticLoopRanges()))
-      if (loop != 0)
+      if (!isPartitionLoop(nest.root, loop))
         elements *= nest.tileSizes[loop] == 0 ? range : nest.tileSizes[loop];
     return elements * elementSizeInBytes(cast<ShapedType>(nest.root->getResult(0).getType()).getElementType());
   }
@@ -407,9 +408,16 @@ private:
         range = std::min(range, nest.tileSizes[loops[loop]]);
     SmallVector<AffineExpr> lastIndices = llvm::map_to_vector(
         ranges, [&](int64_t range) { return getAffineConstantExpr(range - 1, load->getContext()); });
+    // The dimensions in the order in which HBM has them.
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, map.getNumResults()));
+    if (auto turned = dyn_cast<linalg::TransposeOp>(load))
+      order = invertPermutationVector(turned.getPermutation());
     int64_t elements = 1, run = 1;
     bool gap = false;
-    for (unsigned dim = map.getNumResults() - 1; dim >= 1; --dim) {
+    for (int64_t dim : llvm::reverse(order)) {
+      gap |= dim == 0; // every partition has rows of its own
+      if (dim == 0)
+        continue;
       // From index 0 to the last one that the tile reads: windows overlap and have steps.
       auto last = dyn_cast<AffineConstantExpr>(map.getResult(dim).replaceDims(lastIndices));
       int64_t extent = std::min(last ? last.getValue() + 1 : type.getDimSize(dim), type.getDimSize(dim));
@@ -702,8 +710,9 @@ private:
     }
   }
 
+  /// Whether `loop` is the one on the partitions: of what a store takes from SBUF, else of the result.
   static bool isPartitionLoop(linalg::LinalgOp op, int64_t loop) {
-    auto partition = iteratorOfDim(op, op.getDpsInitOperand(0), 0);
+    auto partition = iteratorOfDim(op, isStore(op) ? op.getDpsInputOperand(0) : op.getDpsInitOperand(0), 0);
     return partition && *partition == loop;
   }
 
