@@ -84,6 +84,45 @@ static bool forwardAccumulators(func::FuncOp function) {
   return changed;
 }
 
+/// Whether `value`, written into a slice, is only read: by operations, or by those that write over it and are only read.
+/// Collects it and what is written over it into `values`.
+static bool isOnlyRead(Value value, SmallVectorImpl<Value> &values) {
+  values.push_back(value);
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    auto structured = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    if (!structured || structured->getNumResults() != 1)
+      return false;
+    return !structured.isDpsInit(&use) || isOnlyRead(structured->getResult(0), values);
+  });
+}
+
+/// A destination on chip is a slice of its tensor because the result is inserted there. Where all readers were forwarded
+/// and the insertion is gone, the result is a tensor of the group's own: in place it would only keep the readers of the
+/// rest of the tensor waiting, or be copied for them with what nobody wrote.
+static bool releaseDestinations(func::FuncOp function) {
+  bool changed = false;
+  function.walk([&](tensor::ExtractSliceOp slice) {
+    RankedTensorType type = slice.getType();
+    std::optional<isa::Space> space = ir::spaceOf(type);
+    if (!space || *space == isa::Space::HBM || slice->use_empty())
+      return;
+    SmallVector<Value> values;
+    for (OpOperand &use : slice->getUses()) {
+      auto writer = dyn_cast<linalg::LinalgOp>(use.getOwner());
+      if (!writer || writer->getNumResults() != 1 || !writer.isDpsInit(&use) || writer.payloadUsesValueFromOperand(&use) ||
+          !isOnlyRead(writer->getResult(0), values))
+        return;
+    }
+    OpBuilder builder(slice);
+    Value own = tensor::EmptyOp::create(builder, slice.getLoc(), type.getShape(), type.getElementType());
+    slice.getResult().replaceAllUsesWith(own);
+    for (Value value : values)
+      value.setType(own.getType());
+    changed = true;
+  });
+  return changed;
+}
+
 static void eraseUnused(func::FuncOp function) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
     if (isOpTriviallyDead(&op))
@@ -96,6 +135,7 @@ static void cleanGroup(func::FuncOp function) {
     changed = forwardSlices(function);
     changed |= forwardAccumulators(function);
     eraseUnused(function);
+    changed |= releaseDestinations(function);
   }
 }
 

@@ -557,6 +557,11 @@ for sample, length in enumerate(LENGTHS):
         y[:length, direction, sample], h[direction, sample], c[direction, sample] = steps[order][:, 0], state[0], cell[0]
 case("lstm_of_150_steps_of_other_lengths", "LSTM", [SERIES, W, R, B, LENGTHS], [v.astype(np.float32) for v in (y, h, c)], hidden_size=4, direction="bidirectional")
 
+# Rows that are not a multiple of any number of partitions: results of several steps, of which the last rows stand apart.
+UNEVEN = RNG.standard_normal((513, 128)).astype(np.float32)
+SMALLEST = np.argsort(UNEVEN, axis=1, kind="stable")[:, :26]
+case("topk_uneven_rows", "TopK", [UNEVEN, np.array([26])], [np.take_along_axis(UNEVEN, SMALLEST, 1), SMALLEST], opset=11, largest=0)
+
 
 def model_of(operator, inputs, expected, opset, attributes):
     """The model of one node, or of several, whose constants `attributes` are then."""

@@ -73,12 +73,14 @@ def tolerated(copies, noise=None):
     """The difference allowed per element: rounding of the element itself, of the tensor's size, and the spread."""
     exact = copies[0]
     if exact.dtype.kind != "f":
-        return spread(copies)
+        # Quantised data is computed in floats, whose type the caller may have narrowed.
+        return spread(copies) + (1 + noise * np.abs(exact.astype(np.float64)) if noise and exact.dtype in (INT8, UINT8) else 0)
     noise = noise or NOISE[exact.dtype]
     moved = spread(copies)
     finite = moved[np.isfinite(moved)]
     usual = float(np.sqrt(np.mean(finite ** 2))) if finite.size else 0.0
-    return 2 * noise * np.abs(exact.astype(np.float64)) + 0.5 * noise * size_of(exact) + 8 * moved + 6 * usual
+    own = np.abs(np.where(np.isfinite(exact), exact, 0).astype(np.float64))
+    return 2 * noise * own + 0.5 * noise * size_of(exact) + 8 * moved + 6 * usual
 
 
 class Model:
@@ -102,10 +104,11 @@ class Model:
         used = {i for n in self.nodes for i in reads(n)} | set(self.outputs)
         return {n: self.values[n].array for n in self.names("input") if n in used}
 
-    def recomputed(self, copies, noise, seed):
-        """The outputs' values in `copies` moved copies more, with the given noise for floats."""
+    def recomputed(self, copies, noise, seed, narrow=False):
+        """The outputs' values in `copies` moved copies more, with the given noise for floats; `narrow` moves inputs, too."""
         rng = np.random.default_rng(seed)
-        values = {n: [v.array] * (copies + 1) for n, v in self.values.items() if v.origin != "node"}
+        values = {n: [v.array] + [moved(v.array, rng, noise) if narrow else v.array for _ in range(copies)]
+                  for n, v in self.values.items() if v.origin != "node"}
         for node in self.nodes:
             outputs = compute(node, self.opset, {n: Value(values[n], self.values[n].origin) for n in reads(node)}, rng, noise)
             values.update(outputs)

@@ -80,11 +80,11 @@ class Runner:
             return Outcome(kind, str(error))
         got = [np.load(self.folder / f"out{i}.npy") for i in range(len(model.outputs))]
         noise = NARROW if "--auto-cast=all" in flags else None
-        copies = model.recomputed(3, noise, 1) if noise else [model.values[n].copies for n in model.outputs]
+        copies = model.recomputed(3, noise, 1, True) if noise else [model.values[n].copies for n in model.outputs]
         if not self.problems(model, got, copies, noise):
             return Outcome("match")
         for scale in (1, 4):
-            copies = model.recomputed(CONFIRMING, scale * (noise or graph_grower.NOISE[graph_grower.FLOAT]), 2)
+            copies = model.recomputed(CONFIRMING, scale * (noise or graph_grower.NOISE[graph_grower.FLOAT]), 2, bool(noise))
             problems = self.problems(model, got, copies, noise)
             if not problems:
                 return Outcome("match")
@@ -227,7 +227,7 @@ def main():
                 example.setdefault(reason(outcome.text), seed)
             if not outcome.finding:
                 if arguments.show:
-                    print(f"{outcome.kind} {outcome.text} grown in {grown:.1f} s, all {time.perf_counter() - start:.1f} s", flush=True)
+                    print(f"seed {seed}: {outcome.kind} {outcome.text} grown in {grown:.1f} s, all {time.perf_counter() - start:.1f} s", flush=True)
                 continue
             findings.append(seed)
             print(f"FINDING seed {seed} ({grower.kind}, {target} {' '.join(flags)}): {outcome.kind}\n    {outcome.text}", flush=True)
