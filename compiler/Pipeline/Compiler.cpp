@@ -6,7 +6,7 @@
 #include "compiler/Support/Register.h"
 #include "dialects/Trn/Program.h"
 #include "passes/Buffer/Passes.h"
-#include "passes/Encode/Link.h"
+#include "backends/Trnx/Link.h"
 #include "passes/Graph/ControlFlow.h"
 #include "passes/Graph/Passes.h"
 #include "passes/Schedule/Passes.h"

@@ -18,7 +18,7 @@ class Trn_ProgramOp<string mnemonic, list<Trait> traits = []>
 def ProgramOp : Trn_ProgramOp<"program", [HasParent<"::mlir::ModuleOp">]> {
   let summary = "the parts of a program and their order";
   let description = [{
-    Stands beside the parts from stage `graph` on; the linker lays its parts one behind the other (passes/Encode/Link.h).
+    Stands beside the parts from stage `graph` on; the linker lays its parts one behind the other (backends/Trnx/Link.h).
 
     ```mlir
     module @part0 { … }

@@ -1,7 +1,7 @@
 //===- TrnxOps.td - the container as IR ------------------------*- tablegen -*-===//
 //
 // Owns the dialect that mirrors an executable one to one: what the bytes say, in text. It has no SSA data flow and no
-// optimisation; compiler/Trnx translates between it and exe::Executable.
+// optimisation; backends/Trnx translates between it and exe::Executable.
 //
 //===--------------------------------------------------------------------------===//
 #ifndef TRNX_OPS_TD

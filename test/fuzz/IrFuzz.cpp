@@ -5,7 +5,7 @@
 // translated to an executable. Nothing that is wrong with the text may be called a defect of the compiler.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/Trnx/Translation.h"
+#include "backends/Trnx/Translation.h"
 #include "compiler/Pipeline/Compiler.h"
 #include "compiler/Support/ReadModule.h"
 #include "passes/Buffer/BufferedContract.h"

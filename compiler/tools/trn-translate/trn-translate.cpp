@@ -3,7 +3,7 @@
 // Owns the registrations: ONNX to MLIR (stage `imported`), executables to MLIR and back (dialect trnx).
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/Trnx/Translation.h"
+#include "backends/Trnx/Translation.h"
 #include "compiler/Import/Import.h"
 #include "compiler/Support/ProcessEnd.h"
 #include "compiler/Support/Register.h"

@@ -3,7 +3,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
-#include "passes/Encode/Link.h"
+#include "backends/Trnx/Link.h"
 #include "runtime/timing/Unroll.h"
 #include "gtest/gtest.h"
 

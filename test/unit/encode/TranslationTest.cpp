@@ -1,4 +1,4 @@
-#include "compiler/Trnx/Translation.h"
+#include "backends/Trnx/Translation.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

@@ -4,7 +4,7 @@
 // that is all that a part knows of the others, so each is right wherever it stands.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/Encode/Link.h"
+#include "backends/Trnx/Link.h"
 #include "compiler/Support/Problems.h"
 #include "dialects/Trn/ISA/ISA.h"
 #include "dialects/Trn/Program.h"

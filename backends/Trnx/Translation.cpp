@@ -3,7 +3,7 @@
 // Owns the record-by-record translation of Translation.h.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/Trnx/Translation.h"
+#include "backends/Trnx/Translation.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include <cstring>
