@@ -74,7 +74,9 @@ bool startsWhereEnginesMay(Value buffer) {
 /// Finds the transfers that are worth spreading; remembers which arguments of functions are there from the start.
 class Rows {
 public:
-  explicit Rows(ModuleOp module) : module(module) {}
+  explicit Rows(ModuleOp module) {
+    module.walk([&](func::CallOp call) { calls[call.getCalleeAttr().getAttr()].push_back(call); });
+  }
 
   bool isWorthSpreading(ir::DmaCopyOp copy) {
     int64_t partitions = cast<MemRefType>(copy.getDst().getType()).getDimSize(0);
@@ -93,15 +95,14 @@ private:
       return buffer.getDefiningOp<ir::GetGlobalOp>() != nullptr;
     if (auto known = arguments.find(argument); known != arguments.end())
       return known->second;
-    std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function, module);
-    bool isThere = uses && !uses->empty() && llvm::all_of(*uses, [&](const SymbolTable::SymbolUse &use) {
-                     auto call = dyn_cast<func::CallOp>(use.getUser());
-                     return call && isThereFromTheStart(call.getOperand(argument.getArgNumber()));
-                   });
+    auto callers = calls.find(function.getSymNameAttr());
+    bool isThere = callers != calls.end() && llvm::all_of(callers->second, [&](func::CallOp call) {
+      return isThereFromTheStart(call.getOperand(argument.getArgNumber()));
+    });
     return arguments[argument] = isThere;
   }
 
-  ModuleOp module;
+  llvm::DenseMap<StringAttr, SmallVector<func::CallOp>> calls;
   llvm::DenseMap<Value, bool> arguments;
 };
 

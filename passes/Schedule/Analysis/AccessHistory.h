@@ -38,9 +38,11 @@ private:
     Entries writers, readers;
   };
   bool conflicts(const Entry &entry, const ByteRegion &region) const;
-  void update(Segment &segment, const Entry &entry, const ByteRegion &region, bool reads, bool writes,
+  bool isFinerByRuns(const ByteRegion &region) const;
+  /// `isWhole`: the access touches every byte of the segment.
+  void update(Segment &segment, const Entry &entry, const ByteRegion &region, bool isWhole, bool reads, bool writes,
               llvm::function_ref<void(uint32_t, Conflict)> conflict);
-  void addReader(Segment &segment, const Entry &entry, const ByteRegion &region);
+  void addReader(Segment &segment, const Entry &entry, bool isWhole);
 
   bool foldReaders;
   std::map<uint64_t, Segment> segments;

@@ -94,10 +94,15 @@ bool ByteRegion::mayOverlap(const ByteRegion &other) const {
   return true;
 }
 
-bool ByteRegion::forEachRun(unsigned limit, llvm::function_ref<void(uint64_t, uint64_t)> f) const {
+uint64_t ByteRegion::runs() const {
   uint64_t runs = 1;
   for (unsigned i = 0; i < rank; ++i)
     runs *= dims[i].count;
+  return runs;
+}
+
+bool ByteRegion::forEachRun(unsigned limit, llvm::function_ref<void(uint64_t, uint64_t)> f) const {
+  const uint64_t runs = this->runs();
   if (runs > limit)
     return false;
   uint32_t index[5] = {0, 0, 0, 0, 0};

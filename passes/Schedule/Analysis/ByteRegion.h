@@ -56,6 +56,8 @@ struct ByteRegion {
 
   /// Whether every byte of the bounding interval is touched.
   bool dense() const { return rank == 0; }
+  /// How many contiguous runs there are.
+  uint64_t runs() const;
   static ByteRegion of(const isa::AP &ap);
   /// The same region `bytes` further on.
   ByteRegion shifted(uint64_t bytes) const;
