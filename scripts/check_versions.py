@@ -18,7 +18,7 @@ from onnx import defs
 
 # The kinds of attributes in records, by ONNX's attribute type.
 KINDS = {"INT": {"Int", "Flag", "DataType"}, "FLOAT": {"Float", "Scalar"}, "STRING": {"String"}, "INTS": {"Ints"},
-         "FLOATS": {"Floats"}, "STRINGS": {"Strings"}, "TENSOR": {"Tensor"}, "GRAPH": {"Graph"}}
+         "FLOATS": {"Floats"}, "STRINGS": {"Strings"}, "TENSOR": {"Tensor"}, "GRAPH": {"Graph"}, "TYPE_PROTO": {"ValueType"}}
 
 def schemas():
     """All versions of every operator: {(domain, name): {version: schema}}."""

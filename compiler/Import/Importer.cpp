@@ -189,7 +189,7 @@ private:
       return {};
     Type result = type.has_sequence_type() ? Type(trn::onnx::SequenceType::get(&context, element))
                                            : Type(UnrankedTensorType::get(element));
-    return trn::onnx::OptionalOp::create(builder, nodeLocation(context, name, "Optional", 0, 0), result, Value());
+    return trn::onnx::OptionalOp::create(builder, nodeLocation(context, name, "Optional", 0, 0), result, Value(), TypeAttr());
   }
 
   /// A sequence of the length that the options give: its elements are inputs `name.0`, `name.1`, …
@@ -356,10 +356,16 @@ private:
     Location loc = nodeLocation(context, node.name, node.op(), node.index, node.opset());
     size_t leading = std::max<size_t>(body.input_size(), operands.size()) - operands.size();
     for (auto [i, input] : llvm::enumerate(body.input())) {
-      // The last inputs are the node's operands; those before them are the step and the condition of a loop.
-      Type element = i >= leading ? getElementTypeOrSelf(operands[i - leading])
-                     : i == 0     ? Type(builder.getI64Type())
-                                  : Type(builder.getI1Type());
+      // The last inputs are the node's operands; those before them are the step and the condition of a loop, or what
+      // the body says.
+      Type element = i >= leading           ? getElementTypeOrSelf(operands[i - leading])
+                     : node.op() != "Loop" ? elementType(context, input.type().tensor_type().elem_type())
+                     : i == 0               ? Type(builder.getI64Type())
+                                            : Type(builder.getI1Type());
+      if (!element)
+        return add(Kind::Unsupported, "node '" + node.name + "': input '" + input.name() +
+                                          "' of its body does not say its element type, or one that is not supported"),
+               failure();
       // A map over sequences gives one element of each.
       auto sequence = dyn_cast<trn::onnx::SequenceType>(element);
       const bool isList = sequence && node.op() != "SequenceMap";

@@ -137,6 +137,16 @@ bool NodeImporter::readOperands() {
           problem(Kind::Broken, "expected a tensor for '" + operand.name.str() + "' but got a sequence"));
     return true;
   };
+  for (const trn::onnx::LegacyOperandRecord &operand : recordOf->legacyOperands) {
+    if (nodeVersion >= operand.until || next == node.inputs.size())
+      continue;
+    const std::string &name = node.inputs[next++];
+    if (name.empty())
+      continue;
+    Value value = values[name];
+    poisoned |= !value;
+    legacyOperands[operand.name.str()] = value;
+  }
   for (auto [i, operand] : llvm::enumerate(recordOf->operands)) {
     if (operand.from > nodeVersion)
       continue;
@@ -173,6 +183,8 @@ static Proto::AttributeType typeOf(const Proto &attribute) {
     return Proto::TENSOR;
   if (attribute.has_g())
     return Proto::GRAPH;
+  if (attribute.has_tp())
+    return Proto::TYPE_PROTO;
   return attribute.floats_size()    ? Proto::FLOATS
          : attribute.ints_size()    ? Proto::INTS
          : attribute.strings_size() ? Proto::STRINGS
@@ -198,6 +210,8 @@ static Proto::AttributeType protoType(AttributeKind kind) {
     return Proto::STRINGS;
   case AttributeKind::Tensor:
     return Proto::TENSOR;
+  case AttributeKind::ValueType:
+    return Proto::TYPE_PROTO;
   case AttributeKind::Graph:
     return Proto::GRAPH;
   }
@@ -235,6 +249,22 @@ Attribute NodeImporter::convert(const Proto &attribute, AttributeKind kind) {
   }
   case AttributeKind::Graph:
     break; // A region, not an attribute.
+  case AttributeKind::ValueType: {
+    const ::onnx::TypeProto *type = &attribute.tp();
+    if (type->has_optional_type())
+      type = &type->optional_type().elem_type();
+    const bool isSequence = type->has_sequence_type();
+    if (isSequence)
+      type = &type->sequence_type().elem_type();
+    Type element = type->has_tensor_type() ? elementType(*builder.getContext(), type->tensor_type().elem_type()) : Type();
+    if (!element) {
+      (void)problem(Kind::Unsupported, "attribute '" + attribute.name() + "' is not the type of a tensor, or of a sequence " +
+                                           "of tensors, with elements that are supported");
+      return {};
+    }
+    return TypeAttr::get(isSequence ? Type(trn::onnx::SequenceType::get(builder.getContext(), element))
+                                    : Type(UnrankedTensorType::get(element)));
+  }
   case AttributeKind::DataType: {
     Type type =
         attribute.i() == int32_t(attribute.i()) ? elementType(*builder.getContext(), int32_t(attribute.i())) : Type();
@@ -359,11 +389,18 @@ Operation *NodeImporter::create(const OpRecord &record, const Groups &groups, Ar
         llvm::append_range(bodyOperands, ValueRange(group).getTypes());
   unsigned nextBody = 0;
   for (const AttributeRecord &entry : record.attributes)
-    if (entry.kind == AttributeKind::Graph &&
-        failed(importBody(*bodies[entry.name.str()], node, bodyOperands, op->getRegion(nextBody++)))) {
-      op->erase();
-      return nullptr;
+    if (entry.kind == AttributeKind::Graph) {
+      Region &region = op->getRegion(nextBody++);
+      auto body = bodies.find(entry.name.str());
+      if (body != bodies.end() && failed(importBody(*body->second, node, bodyOperands, region))) {
+        op->erase();
+        return nullptr;
+      }
     }
+  return finish(op, record, groups);
+}
+
+Operation *NodeImporter::finish(Operation *op, const OpRecord &record, const Groups &groups) {
   trn::onnx::Inference inference(op);
   std::string message;
   if (failed(inference.run())) {

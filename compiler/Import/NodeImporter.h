@@ -34,6 +34,7 @@ public:
   mlir::OpBuilder &builder;
   mlir::NamedAttrList attributes;
   std::map<std::string, mlir::Attribute> legacy;
+  std::map<std::string, mlir::Value> legacyOperands;
   Groups operands; ///< one group for each operand of the record
 
   mlir::Location location() const { return loc; }
@@ -42,6 +43,8 @@ public:
   mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) const;
   /// Builds the node's own operation and defines its outputs.
   mlir::LogicalResult buildDefault();
+  /// Types the results of an operation by its record's rule and verifies it; after a problem it is gone.
+  mlir::Operation *finish(mlir::Operation *op, const onnx::OpRecord &record, const Groups &operands);
   /// Builds `record`'s operation with one result for each true entry of `results`, or null after a problem.
   mlir::Operation *create(const onnx::OpRecord &record, const Groups &operands,
                           llvm::ArrayRef<mlir::NamedAttribute> attributes, llvm::ArrayRef<bool> results);
@@ -55,6 +58,7 @@ public:
   mlir::LogicalResult define(mlir::Value value, size_t output = 0);
   /// Whether the node names an output, and its value (null when it is not named or not defined yet).
   bool hasOutput(size_t output) const;
+  size_t outputCount() const { return node.outputs.size(); }
   mlir::Value output(size_t output) const;
   mlir::LogicalResult problem(Problem::Kind kind, std::string reason, std::string hint = "");
   const onnx::OpRecord &record() const { return *recordOf; }

@@ -6,6 +6,7 @@
 #include "compiler/Import/NodeImporter.h"
 
 #include "compiler/Import/ModelFile.h"
+#include "dialects/ONNX/Ops/Control.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
@@ -237,6 +238,42 @@ LogicalResult upgrade::dftAxis(NodeImporter &node) {
 LogicalResult upgrade::roiWithoutHalfPixel(NodeImporter &node) {
   node.attributes.set("coordinate_transformation_mode", node.builder.getStringAttr("output_half_pixel"));
   return node.buildDefault();
+}
+
+/// Before version 9 Scan does each sample of a batch by itself, along dimension 1: a scan over the samples of scans.
+LogicalResult upgrade::scanOfSamples(NodeImporter &node) {
+  if (node.legacyOperands.count("sequence_lens"))
+    return node.problem(Kind::Unsupported, "sequences of different lengths ('sequence_lens') are not supported",
+                        "convert the model to opset 9 or newer");
+  if (auto directions = node.legacy.find("directions"); directions != node.legacy.end())
+    node.attributes.set("scan_input_directions", directions->second);
+  OpBuilder &b = node.builder;
+  const NodeImporter::Groups batched = node.operands;
+  const size_t results = node.outputCount();
+  OperationState state(node.location(), node.record().operation);
+  state.addOperands(batched.front());
+  state.addAttribute("num_scan_inputs", b.getI64IntegerAttr(batched.front().size()));
+  state.addTypes(SmallVector<Type>(results, UnrankedTensorType::get(b.getF32Type())));
+  Block &body = state.addRegion()->emplaceBlock();
+  for (Value &operand : node.operands.front())
+    operand = body.addArgument(UnrankedTensorType::get(getElementTypeOrSelf(operand.getType())), node.location());
+  Operation *samples = b.create(state);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&samples->getRegion(0).front());
+    Operation *sample = node.create(node.record(), node.operands, node.attributes, SmallVector<bool>(results, true));
+    if (!sample) {
+      samples->erase();
+      return failure();
+    }
+    trn::onnx::YieldOp::create(b, node.location(), sample->getResults());
+  }
+  if (!node.finish(samples, node.record(), batched))
+    return failure();
+  for (auto [i, result] : llvm::enumerate(samples->getResults()))
+    if (node.hasOutput(i))
+      (void)node.define(result, i);
+  return success();
 }
 
 /// Scatter was renamed.

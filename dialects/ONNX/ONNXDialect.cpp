@@ -36,6 +36,7 @@ void ONNXDialect::initialize() {
   registerSequenceOps();
   registerMicrosoftOps();
   registerSignalOps();
+  registerLearningOps();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "dialects/ONNX/ONNXTypes.cpp.inc"

@@ -23,8 +23,11 @@ constexpr int kNewestIR = 14, kOldestIR = 3;
 enum class Arity : uint8_t { Single, Optional, Variadic, Own };
 
 /// How ONNX carries an attribute. Flag is an INT that means a bool, DataType an INT that names an element type,
-/// Scalar a FLOAT that takes the operand's element type, Graph a body: a region of the operation.
-enum class AttributeKind : uint8_t { Int, Flag, Float, String, Ints, Floats, Strings, Tensor, DataType, Scalar, Graph };
+/// Scalar a FLOAT that takes the operand's element type, ValueType the type of a value, Graph a body: a region of the
+/// operation.
+enum class AttributeKind : uint8_t {
+  Int, Flag, Float, String, Ints, Floats, Strings, Tensor, DataType, Scalar, ValueType, Graph
+};
 
 struct OperandRecord {
   llvm::StringLiteral name;
@@ -53,6 +56,12 @@ struct MoveRecord {
   bool mayStay; ///< a value that only the run knows is fine too
 };
 
+/// A first input that only older versions have, and that may be absent.
+struct LegacyOperandRecord {
+  llvm::StringLiteral name;
+  int until;
+};
+
 struct UpgradeRecord {
   int before; ///< applies to nodes of a version below this one
   llvm::StringLiteral step;
@@ -65,6 +74,7 @@ struct OpRecord {
   llvm::StringLiteral domain;
   mlir::ArrayRef<int> since;
   mlir::ArrayRef<OperandRecord> operands;
+  mlir::ArrayRef<LegacyOperandRecord> legacyOperands; ///< before `operands`; an upgrade step consumes them
   mlir::ArrayRef<ResultRecord> results;
   mlir::ArrayRef<AttributeRecord> attributes;
   mlir::ArrayRef<MoveRecord> moves;

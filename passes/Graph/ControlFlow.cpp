@@ -2,6 +2,7 @@
 #include "passes/Graph/ControlFlow.h"
 
 #include "compiler/Weights/Constant.h"
+#include "dialects/ONNX/Ops/Composite.h"
 #include "dialects/ONNX/Ops/Control.h"
 #include "passes/Graph/BranchCost.h"
 #include "passes/Graph/Counted.h"
@@ -13,6 +14,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -32,7 +34,7 @@ static constexpr int64_t kStepsOfRound = 16, kOperationsOfRound = 1024;
 /// What a register counts to.
 static constexpr int64_t kMaxCount = std::numeric_limits<int32_t>::max();
 
-bool trn::isControlFlow(Operation *op) { return llvm::isa<IfOp, LoopOp, ScanOp, SequenceMapOp>(op); }
+bool trn::isControlFlow(Operation *op) { return llvm::isa<IfOp, LoopOp, ScanOp, SequenceMapOp, FlexAttentionOp>(op); }
 
 namespace {
 
@@ -67,6 +69,9 @@ public:
     SmallVector<Value> taken = inlineBody(branch.getThenBranch(), {});
     SmallVector<Value> other = inlineBody(branch.getElseBranch(), {}), results;
     for (auto [a, b] : llvm::zip_equal(taken, other)) {
+      if (isAbsent(a) != isAbsent(b))
+        return refuse("the condition is known at run time only, and one of the branches gives an optional without an "
+                      "element; bind the condition's input with --const-input");
       std::optional<SmallVector<Value>> ofA = sequenceElements(a), ofB = sequenceElements(b);
       if (auto list = dyn_cast<SequenceType>(a.getType()); list && ofA && ofB && ofA->size() == ofB->size()) {
         SmallVector<Value> elements;
@@ -234,7 +239,46 @@ public:
     return replace(results);
   }
 
+  /// Query heads that share a key head are rows of one product.
+  Resolution resolve(FlexAttentionOp flex) {
+    if (!llvm::all_of(flex->getOperands(), isStaticTensor))
+      return Resolution::NotYet;
+    ArrayRef<int64_t> q = typeOf(flex.getQ()).getShape(), v = typeOf(flex.getV()).getShape();
+    const int64_t batch = q[0], heads = q[1], rows = q[2], kvHeads = v[1], columns = v[2];
+    const int64_t grouped = kvHeads ? heads / kvHeads * rows : 0;
+    Type element = typeOf(flex.getQ()).getElementType();
+    Type precise = flex.getSoftmaxPrecision().value_or(element.isF64() ? element : Type(builder.getF32Type()));
+    const double scale = flex.getScale() ? flex.getScale()->convertToDouble() : 1 / std::sqrt(double(q[3]));
+    Value queries = write.mul(flex.getQ(), write.scalar(scale, flex.getQ()));
+    Value scores = write.matMul(write.reshape(queries, {batch, kvHeads, grouped, q[3]}),
+                                write.transpose(flex.getK(), {0, 1, 3, 2}));
+    std::optional<Value> modified =
+        inlineModifier(flex.getScoreMod(), write.cast(write.reshape(scores, {batch, heads, rows, columns}), precise));
+    if (!modified)
+      return Resolution::Refused;
+    modified = inlineModifier(flex.getProbMod(), write.op("Softmax", {*modified}, write.integer("axis", 3)));
+    if (!modified)
+      return Resolution::Refused;
+    Value y = write.matMul(write.reshape(*modified, {batch, kvHeads, grouped, columns}), write.cast(flex.getV(), precise));
+    return replace(write.cast(write.reshape(y, {batch, heads, rows, v[3]}), element));
+  }
+
 private:
+  /// What a body of FlexAttention makes of a tensor; the tensor itself without a body, none after an error.
+  std::optional<Value> inlineModifier(Region &body, Value x) {
+    if (!FlexAttentionOp::isGiven(body))
+      return x;
+    Type expected = getElementTypeOrSelf(body.getArgument(0).getType()), given = typeOf(x).getElementType();
+    if (expected != given)
+      return refuse("expected a body that takes elements of '" + text(given) + "', the precision of the softmax, but got '" +
+                    text(expected) + "'"),
+             std::nullopt;
+    Value y = inlineBody(body, x).front();
+    if (y.getType() != x.getType())
+      return refuse("expected a body that gives a " + text(x.getType()) + " but got a " + text(y.getType())), std::nullopt;
+    return y;
+  }
+
   /// A result of a branch whose bodies give it another size, or a counted one, along a dimension.
   struct Joined {
     unsigned result;
@@ -754,5 +798,7 @@ Resolution trn::resolveControlFlow(Operation *op, bool atRunTime, VisitOperation
     return resolver.resolve(loop, atRunTime);
   if (auto map = dyn_cast<SequenceMapOp>(op))
     return resolver.resolve(map);
+  if (auto flex = dyn_cast<FlexAttentionOp>(op))
+    return resolver.resolve(flex);
   return resolver.resolve(cast<ScanOp>(op), atRunTime);
 }

@@ -24,8 +24,7 @@ bool trn::isSequence(Operation *op) {
 
 using Elements = SmallVector<Value>;
 
-/// Whether `value` is an optional without an element.
-static bool isAbsent(Value value) {
+bool trn::isAbsent(Value value) {
   auto optional = value.getDefiningOp<OptionalOp>();
   return optional && !optional.getX();
 }

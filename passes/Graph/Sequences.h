@@ -12,6 +12,8 @@
 namespace trn {
 
 bool isSequence(mlir::Operation *op);
+/// Whether `value` is an optional without an element.
+bool isAbsent(mlir::Value value);
 /// The tensors of a sequence, when they are known. An optional without an element has none.
 std::optional<mlir::SmallVector<mlir::Value>> sequenceElements(mlir::Value sequence);
 /// A sequence of `elements`, which have the type `element`.

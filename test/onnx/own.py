@@ -562,6 +562,31 @@ UNEVEN = RNG.standard_normal((513, 128)).astype(np.float32)
 SMALLEST = np.argsort(UNEVEN, axis=1, kind="stable")[:, :26]
 case("topk_uneven_rows", "TopK", [UNEVEN, np.array([26])], [np.take_along_axis(UNEVEN, SMALLEST, 1), SMALLEST], opset=11, largest=0)
 
+# Scans of samples, as version 8 has them: one forward, one back.
+SUMS = body([("s", np.float32, [2]), ("a", np.float32, [2]), ("b", np.float32, [2])], [("t", np.float32, [2]), ("u", np.float32, [2])],
+            ("Mul", ["a", "b"], ["c"], {}), ("Add", ["s", "c"], ["t"], {}), ("Identity", ["t"], ["u"], {}))
+START, FORTH, BACK = RNG.random((3, 2)), RNG.random((3, 5, 2)), RNG.random((3, 5, 2))
+STEPS = START[:, None] + np.cumsum(FORTH * BACK[:, ::-1], 1)
+chain("scan_of_samples", [("Scan", ["", "x0", "x1", "x2"], ["y0", "y1"], {"body": SUMS, "num_scan_inputs": 2, "directions": [0, 1]})],
+      [v.astype(np.float32) for v in (START, FORTH, BACK)], [STEPS[:, -1].astype(np.float32), STEPS.astype(np.float32)], opset=8)
+
+# ai.onnx.ml.
+TABLE = np.array([[1, -2, 0, 4], [0, 0, 0, 0], [3, 0.5, -7, 2]], np.float32)
+WHOLE = np.array([[1, -2, 0, 4], [0, 0, 0, 0], [3, 5, -7, 2]])
+
+
+def learned(name, operator, inputs, expected, opset=3, **attributes):
+    """One node of ai.onnx.ml."""
+    outputs = [f"y{i}" for i in range(len(expected))]
+    CASES.append((name, [helper.make_node(operator, [f"x{i}" for i in range(len(inputs))], outputs, domain="ai.onnx.ml", **attributes)],
+                  inputs, expected, {"ai.onnx.ml": opset, "": 21}, {}))
+
+
+for kind, norm in (("MAX", np.abs(TABLE).max(1)), ("L1", np.abs(TABLE).sum(1)), ("L2", np.sqrt(np.square(TABLE.astype(np.float64)).sum(1)))):
+    learned(f"normalizer_{kind.lower()}", "Normalizer", [TABLE], [(TABLE / np.where(norm == 0, 1, norm)[:, None]).astype(np.float32)], norm=kind)
+learned("scaler_of_integers", "Scaler", [WHOLE], [((WHOLE - 0.5) * np.array([1, 2, 0.25, -1])).astype(np.float32)], offset=[0.5], scale=[1.0, 2.0, 0.25, -1.0])
+learned("array_feature_extractor_of_a_row", "ArrayFeatureExtractor", [TABLE[0], np.array([3, 3, 0])], [TABLE[:1, [3, 3, 0]]])
+
 
 def model_of(operator, inputs, expected, opset, attributes):
     """The model of one node, or of several, whose constants `attributes` are then."""
@@ -575,7 +600,8 @@ def model_of(operator, inputs, expected, opset, attributes):
     constants = [] if single else [numpy_helper.from_array(np.asarray(v), n) for n, v in attributes.items()]
     graph = helper.make_graph(nodes, operator if single else "chain", [info(n, np.asarray(v)) for n, v in zip(names, inputs) if n],
                               [info(n, np.asarray(v)) for n, v in zip(outputs, expected) if n], constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    opsets = opset if isinstance(opset, dict) else {"": opset}
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(*entry) for entry in opsets.items()], ir_version=10)
 
 
 def write(folder):

@@ -48,6 +48,7 @@ def ONNX_Dialect : Dialect {
     void registerSequenceOps();
     void registerMicrosoftOps();
     void registerSignalOps();
+    void registerLearningOps();
   }];
 }
 
@@ -75,6 +76,9 @@ def ONNX_BoolTensor : ONNX_TensorOf<"bool", [I1]>;
 def ONNX_IndexTensor : ONNX_TensorOf<"int32 int64", [I32, I64]>;
 def ONNX_I64Tensor : ONNX_TensorOf<"int64", [I64]>;
 
+/// A TYPE_PROTO: the type of a tensor or a sequence.
+def ONNX_ValueTypeAttr : TypeAttrBase<"::mlir::Type", "the type of a value">;
+
 /// Checks declared result types against the record's shape rule.
 def ONNX_InferredTypes : NativeOpTrait<"InferredTypes"> { let cppNamespace = "::trn::onnx"; }
 
@@ -89,6 +93,8 @@ class Until<string n, int v> { string name = n; int version = v; }
 /// An attribute of the versions before `v` that the canonical form does not have; `kind` is ONNX's attribute type.
 /// The upgrade step of that version consumes it.
 class Legacy<string n, string k, int v> { string name = n; string kind = k; int version = v; }
+/// A first input of the versions before `v`, which may be absent; the upgrade step of that version consumes it.
+class LegacyOperand<string n, int v> { string name = n; int version = v; }
 /// An operand that becomes an attribute once it is constant. With `mayStay` it may also be a value that only the run
 /// knows; without, such a model is refused.
 class Move<string o, string a, bit stays = 0> { string operand = o; string attribute = a; bit mayStay = stays; }
@@ -123,6 +129,7 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   /// Attributes and results that no version of the standard has: an operand's constant value, a count.
   list<string> canonical = [];
   list<Legacy> legacy = [];
+  list<LegacyOperand> legacyOperands = [];
   list<Move> moves = [];
   list<Upgrade> upgrades = [];
   /// Operands whose values decide the result's shape, or how much is unrolled, without becoming attributes.

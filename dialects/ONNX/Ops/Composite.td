@@ -33,6 +33,19 @@ def ONNX_AttentionOp : ONNX_Op<"Attention", [23, 24, 25], "attention",
   let attributesFrom = [From<"left_window_size", 25>, From<"right_window_size", 25>];
 }
 
+/// Attention with bodies that change all scores before the softmax, and all weights behind it. Inference inlines them.
+def ONNX_FlexAttentionOp : ONNX_DomainOp<"ai.onnx.preview", "preview", "FlexAttention", [1], "flexAttention"> {
+  let arguments = (ins ONNX_FloatTensor:$q, ONNX_FloatTensor:$k, ONNX_FloatTensor:$v, OptionalAttr<F32Attr>:$scale,
+                       OptionalAttr<TypeAttr>:$softmax_precision);
+  let results = (outs ONNX_FloatTensor:$y);
+  let regions = (region AnyRegion:$prob_mod, AnyRegion:$score_mod);
+  let extraClassDeclaration = [{
+    /// Whether a body is there: one that is read from text without operations is not.
+    static bool isGiven(::mlir::Region &body) { return !body.empty() && !body.front().empty(); }
+  }];
+  let assemblyFormat = "`(` operands `)` regions attr-dict `:` functional-type(operands, results)";
+}
+
 /// Rotates pairs of elements by position: halves of the head, or neighbours when `interleaved`.
 def ONNX_RotaryEmbeddingOp : ONNX_Op<"RotaryEmbedding", [23], "rotaryEmbedding"> {
   let arguments = (ins ONNX_FloatTensor:$x, ONNX_FloatTensor:$cos_cache, ONNX_FloatTensor:$sin_cache,

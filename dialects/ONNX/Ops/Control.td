@@ -20,6 +20,7 @@ class ONNX_ControlOp<string onnxName, list<int> since, list<Trait> traits = []>
 def ONNX_IfOp : ONNX_ControlOp<"If", [1, 11, 13, 16, 19, 21, 23, 24, 25]> {
   let arguments = (ins ONNX_BoolTensor:$condition);
   let regions = (region SizedRegion<1>:$then_branch, SizedRegion<1>:$else_branch);
+  let shapeOperands = ["condition"];
   let limits = "where the condition is known at run time only, branches that differ in one dimension at most";
 }
 
@@ -35,13 +36,19 @@ def ONNX_LoopOp : ONNX_ControlOp<"Loop", [1, 11, 13, 16, 19, 21, 23, 24, 25], [A
 
 /// The body takes the carried values and one slice of each scanned input; it gives the carried values and one slice of
 /// each scanned result.
-def ONNX_ScanOp : ONNX_ControlOp<"Scan", [9, 11, 16, 19, 21, 23, 24, 25]> {
+def ONNX_ScanOp : ONNX_ControlOp<"Scan", [8, 9, 11, 16, 19, 21, 23, 24, 25]> {
   let arguments = (ins Variadic<AnyType>:$inputs, I64Attr:$num_scan_inputs,
                        OptionalAttr<DenseI64ArrayAttr>:$scan_input_axes,
                        OptionalAttr<DenseI64ArrayAttr>:$scan_input_directions,
                        OptionalAttr<DenseI64ArrayAttr>:$scan_output_axes,
                        OptionalAttr<DenseI64ArrayAttr>:$scan_output_directions);
   let regions = (region SizedRegion<1>:$body);
+  let attributesFrom = [From<"scan_input_axes", 9>, From<"scan_input_directions", 9>, From<"scan_output_axes", 9>,
+                        From<"scan_output_directions", 9>];
+  let legacy = [Legacy<"directions", "INTS", 9>];
+  let legacyOperands = [LegacyOperand<"sequence_lens", 9>];
+  let upgrades = [Upgrade<9, "scanOfSamples">];
+  let limits = "before version 9, sequences of one length";
 }
 
 /// The body takes one element of each sequence, and the tensors as they are; it gives one element of each result.

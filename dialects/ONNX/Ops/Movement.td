@@ -186,6 +186,7 @@ def ONNX_UpsampleOp : ONNX_Op<"Upsample", [1, 7, 9, 10], "resizeOld"> {
   let attributesFrom = [From<"scales", 7>];
   let attributesUntil = [Until<"scales", 9>];
   let legacy = [Legacy<"height_scale", "FLOAT", 7>, Legacy<"width_scale", "FLOAT", 7>];
+  let shapeOperands = ["scales_operand"];
   let upgrades = [Upgrade<11, "upsampleToResize">];
 }
 

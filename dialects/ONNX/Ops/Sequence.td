@@ -51,9 +51,9 @@ def ONNX_ConcatFromSequenceOp : ONNX_Op<"ConcatFromSequence", [11], "sequence"> 
   let results = (outs ONNX_Tensor:$y);
 }
 
-// An optional is its element; `onnx.Optional` without an operand is one that has none.
+// An optional is its element; `onnx.Optional` without an operand is one of a `type` that has none.
 def ONNX_OptionalOp : ONNX_Op<"Optional", [15], "sequence"> {
-  let arguments = (ins Optional<AnyType>:$x);
+  let arguments = (ins Optional<AnyType>:$x, OptionalAttr<ONNX_ValueTypeAttr>:$type);
   let results = (outs AnyType:$y);
 }
 def ONNX_OptionalGetElementOp : ONNX_Op<"OptionalGetElement", [15, 18], "sequence"> {

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/ONNX/Ops/Composite.h"
+#include "dialects/ONNX/Ops/Control.h"
 #include "dialects/ONNX/OpRecords.h"
 #include "dialects/ONNX/Shape/Inference.h"
 
@@ -86,6 +87,36 @@ LogicalResult shape::attention(Inference &in) {
       failed(in.result(op.getQkMatmulOutput(), element, Sizes{(*queries)[0], qHeads, (*queries)[2], total})))
     return failure();
   return in.result(op.getY(), element, result);
+}
+
+LogicalResult shape::flexAttention(Inference &in) {
+  auto op = cast<FlexAttentionOp>(in.operation());
+  for (Region &body : op->getRegions()) {
+    if (!FlexAttentionOp::isGiven(body))
+      continue;
+    if (!body.hasOneBlock() || !llvm::isa<YieldOp>(body.front().back()))
+      return in.fail("expected a body of one block that ends in 'onnx.yield'");
+    if (body.getNumArguments() != 1 || body.front().back().getNumOperands() != 1)
+      return in.fail("expected a body with 1 input and 1 output but got " + Twine(body.getNumArguments()) + " and " +
+                     Twine(body.front().back().getNumOperands()));
+  }
+  if (failed(in.sameElement(op.getQ(), op.getK())) || failed(in.sameElement(op.getQ(), op.getV())))
+    return failure();
+  std::optional<Sizes> q = in.sizes(op.getQ()), k = in.sizes(op.getK()), v = in.sizes(op.getV());
+  if (!q || !k || !v)
+    return unknownResults(in);
+  if (q->size() != 4 || k->size() != 4 || v->size() != 4)
+    return in.fail("expected Q, K and V of 4 dimensions but got " + printSizes(*q) + ", " + printSizes(*k) + " and " +
+                   printSizes(*v));
+  auto differ = [](int64_t a, int64_t b) { return isStatic(a) && isStatic(b) && a != b; };
+  if (differ((*q)[0], (*k)[0]) || differ((*k)[0], (*v)[0]) || differ((*q)[3], (*k)[3]) || differ((*k)[1], (*v)[1]) ||
+      differ((*k)[2], (*v)[2]))
+    return in.fail("expected Q, K and V of sizes that fit but got " + printSizes(*q) + ", " + printSizes(*k) + " and " +
+                   printSizes(*v));
+  if (isStatic((*q)[1]) && isStatic((*k)[1]) && ((*k)[1] < 1 || (*q)[1] % (*k)[1] != 0))
+    return in.fail("expected a number of query heads that is a multiple of the number of key heads but got " +
+                   Twine((*q)[1]) + " and " + Twine((*k)[1]));
+  return in.result(op.getY(), in.element(op.getQ()), Sizes{(*q)[0], (*q)[1], (*q)[2], (*v)[3]});
 }
 
 LogicalResult shape::rotaryEmbedding(Inference &in) {

@@ -56,6 +56,11 @@ LogicalResult shape::sequence(Inference &in) {
       .Case<SequenceAtOp, ConcatFromSequenceOp>(
           [&](auto reader) { return in.result(y, elementOf(reader.getSequence()), std::nullopt); })
       .Case([&](OptionalHasElementOp) { return in.result(y, IntegerType::get(op->getContext(), 1), Sizes()); })
+      .Case([&](OptionalOp optional) {
+        Type declared = optional.getTypeAttr() ? optional.getTypeAttr().getValue() : y.getType();
+        in.result(y, optional.getX() ? optional.getX().getType() : declared);
+        return success();
+      })
       .Default([&](Operation *) { // an optional has the type of its element
         in.result(y, op->getNumOperands() ? op->getOperand(0).getType() : y.getType());
         return success();

@@ -113,6 +113,28 @@ func.func @attention_heads(%q: tensor<1x3x4x8xf32>, %k: tensor<1x2x4x8xf32>) -> 
 
 // -----
 
+func.func @flex_attention_sizes(%q: tensor<1x4x4x8xf32>, %k: tensor<1x2x5x8xf32>, %v: tensor<1x2x6x8xf32>) -> tensor<1x4x4x8xf32> {
+  // expected-error@+1 {{expected Q, K and V of sizes that fit but got 1x4x4x8, 1x2x5x8 and 1x2x6x8}}
+  %y = onnx.preview.FlexAttention(%q, %k, %v) {
+  }, {
+  } : (tensor<1x4x4x8xf32>, tensor<1x2x5x8xf32>, tensor<1x2x6x8xf32>) -> tensor<1x4x4x8xf32>
+  return %y : tensor<1x4x4x8xf32>
+}
+
+// -----
+
+func.func @flex_attention_body(%q: tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> {
+  // expected-error@+1 {{expected a body with 1 input and 1 output but got 2 and 1}}
+  %y = onnx.preview.FlexAttention(%q, %q, %q) {
+  }, {
+  ^bb0(%s: tensor<*xf32>, %t: tensor<*xf32>):
+    onnx.yield %s : tensor<*xf32>
+  } : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+  return %y : tensor<1x2x4x8xf32>
+}
+
+// -----
+
 func.func @linear_attention_rule(%q: tensor<1x3x4xf32>) -> tensor<1x3x4xf32> {
   // expected-error@+1 {{expected a decay for gated rules and a beta for delta rules only, but the rule is 'gated_delta'}}
   %y, %s = onnx.LinearAttention(%q, %q, %q) {q_num_heads = 1 : i64, kv_num_heads = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>} : (tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x4xf32>) -> (tensor<1x3x4xf32>, tensor<1x1x4x4xf32>)

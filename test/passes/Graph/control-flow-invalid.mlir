@@ -54,3 +54,41 @@ func.func @body_of_other_arity(%x: tensor<f32>, %m: tensor<i64>) -> tensor<*xf32
   } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<i64>, tensor<f32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+func.func @modifier_of_another_type(%q: tensor<1x2x4x8xf16>) -> tensor<1x2x4x8xf16> {
+  // expected-error@+1 {{expected a body that takes elements of 'f32', the precision of the softmax, but got 'f16'}}
+  %y = onnx.preview.FlexAttention(%q, %q, %q) {
+  }, {
+  ^bb0(%s: tensor<*xf16>):
+    onnx.yield %s : tensor<*xf16>
+  } : (tensor<1x2x4x8xf16>, tensor<1x2x4x8xf16>, tensor<1x2x4x8xf16>) -> tensor<1x2x4x8xf16>
+  return %y : tensor<1x2x4x8xf16>
+}
+
+// -----
+
+func.func @modifier_that_reduces(%q: tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> {
+  // expected-error@+1 {{expected a body that gives a tensor<1x2x4x4xf32> but got a tensor<1x2x4x1xf32>}}
+  %y = onnx.preview.FlexAttention(%q, %q, %q) {
+  }, {
+  ^bb0(%s: tensor<*xf32>):
+    %t = onnx.ReduceMax(%s) {axes = array<i64: 3>} : (tensor<*xf32>) -> tensor<*xf32>
+    onnx.yield %t : tensor<*xf32>
+  } : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32>
+  return %y : tensor<1x2x4x8xf32>
+}
+
+// -----
+
+func.func @one_optional_is_empty(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<*xf32> {
+  // expected-error@+1 {{one of the branches gives an optional without an element}}
+  %z = onnx.If(%c) {
+    onnx.yield %x : tensor<4xf32>
+  }, {
+    %n = onnx.Optional() {type = tensor<*xf32>} : () -> tensor<*xf32>
+    onnx.yield %n : tensor<*xf32>
+  } : (tensor<i1>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}

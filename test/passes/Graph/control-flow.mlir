@@ -115,3 +115,22 @@ func.func @never(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<*xf32> {
   } {operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<i64>, tensor<i1>, tensor<4xf32>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// Scores and weights are changed whole, with the sizes that they have; heads that share a key are rows of one product.
+// CHECK-LABEL: func @flex_attention
+// CHECK: %[[P:.*]] = onnx.MatMul({{.*}}) : (tensor<1x2x8x8xf32>, tensor<1x2x8x6xf32>) -> tensor<1x2x8x6xf32>
+// CHECK: %[[S:.*]] = onnx.Reshape(%[[P]]) {{.*}} -> tensor<1x4x4x6xf32>
+// CHECK: %[[T:.*]] = onnx.Tanh(%[[S]])
+// CHECK: %[[W:.*]] = onnx.Softmax(%[[T]])
+// CHECK: onnx.Reshape(%[[W]]) {{.*}} -> tensor<1x2x8x6xf32>
+func.func @flex_attention(%q: tensor<1x4x4x8xf32>, %k: tensor<1x2x6x8xf32>) -> tensor<1x4x4x8xf32> {
+  %y = onnx.preview.FlexAttention(%q, %k, %k) {
+  }, {
+  ^bb0(%s: tensor<*xf32>):
+    %t = onnx.Tanh(%s) : (tensor<*xf32>) -> tensor<*xf32>
+    onnx.yield %t : tensor<*xf32>
+  } : (tensor<1x4x4x8xf32>, tensor<1x2x6x8xf32>, tensor<1x2x6x8xf32>) -> tensor<1x4x4x8xf32>
+  return %y : tensor<1x4x4x8xf32>
+}
