@@ -104,12 +104,16 @@ const char *trn_error_message(const trn_error *error) { return error ? error->me
 void trn_error_free(trn_error *error) { delete error; }
 
 trn_status trn_executable_load(const char *path, trn_executable **executable, trn_error **error) {
+  if (!path)
+    return fail(TRN_INVALID_ARGUMENT, "expected the path of an executable but got NULL", error);
   return finishLoad(exe::loadExecutable(std::string(path)), executable, error);
 }
 trn_status trn_executable_load_fd(int fd, trn_executable **executable, trn_error **error) {
   return finishLoad(exe::loadExecutable(fd, absl::StrCat("descriptor ", fd)), executable, error);
 }
 trn_status trn_executable_load_bytes(const void *bytes, size_t size, trn_executable **executable, trn_error **error) {
+  if (!bytes && size)
+    return fail(TRN_INVALID_ARGUMENT, "expected the bytes of an executable but got NULL", error);
   return finishLoad(
       exe::loadExecutable(absl::MakeConstSpan(static_cast<const uint8_t *>(bytes), size), std::string("bytes")),
       executable, error);

@@ -46,6 +46,7 @@ public:
   void cancel() override { cancelled_ = true; }
 
 private:
+  absl::Status checkExecuted() const;
   /// outputShape for who holds `running_`.
   std::vector<int64_t> validShape(size_t i) const;
 
@@ -56,6 +57,7 @@ private:
   std::unique_ptr<FunctionalPlan> plan_;
   RunStatistics last_; ///< of the last execution that came to its end
   std::atomic<bool> cancelled_{false};
+  bool executed_ = false; ///< whether the last execution came to its end, so that there are outputs
   mutable std::mutex running_; ///< held while memory is written or read
 };
 
@@ -108,8 +110,13 @@ absl::Status EmulatedSession::writeInput(size_t i, absl::Span<const uint8_t> dat
   uint64_t elements = to.bytes / isa::byteSize(to.dtype);
   absl::Status status =
       toDevice(data.data(), to.hostDtype, bound_[inputs_[i]].data, to.dtype, elements, absl::StrCat("input ", to.name));
-  written_[i] = written_[i] || status.ok();
+  written_[i] = status.ok(); // what was there before is overwritten in part
   return status;
+}
+
+absl::Status EmulatedSession::checkExecuted() const {
+  return executed_ ? absl::OkStatus()
+                   : absl::InvalidArgumentError("there are no outputs: no execution has come to its end");
 }
 
 absl::Status EmulatedSession::execute() {
@@ -118,13 +125,15 @@ absl::Status EmulatedSession::execute() {
     return absl::AbortedError("the instance is executing");
   for (size_t i = 0; i < written_.size(); ++i)
     if (!written_[i])
-      return absl::FailedPreconditionError(absl::StrCat("input '", buffer(inputs_[i]).name, "' has no value"));
+      return absl::InvalidArgumentError(absl::StrCat("input '", buffer(inputs_[i]).name, "' has no value"));
   cancelled_ = false;
+  executed_ = false;
   RunLimits limits;
   limits.cancel = &cancelled_;
   if (options_.timeoutSeconds > 0)
     limits.timeout = absl::Seconds(options_.timeoutSeconds);
   absl::StatusOr<RunStatistics> statistics = plan_->run(bound_, limits);
+  executed_ = statistics.ok();
   last_ = statistics.ok() ? std::move(*statistics) : RunStatistics();
   return statistics.status();
 }
@@ -153,6 +162,8 @@ absl::StatusOr<std::vector<int64_t>> EmulatedSession::outputShape(size_t i) cons
   std::unique_lock<std::mutex> lock(running_, std::try_to_lock);
   if (!lock)
     return absl::AbortedError("the instance is executing");
+  if (absl::Status status = checkExecuted(); !status.ok())
+    return status;
   return validShape(i);
 }
 
@@ -163,6 +174,8 @@ absl::Status EmulatedSession::readOutput(size_t i, absl::Span<uint8_t> data) con
   std::unique_lock<std::mutex> lock(running_, std::try_to_lock);
   if (!lock)
     return absl::AbortedError("the instance is executing");
+  if (absl::Status status = checkExecuted(); !status.ok())
+    return status;
   std::vector<int64_t> shape = validShape(i);
   if (uint64_t expected = outputBytes(i, shape); data.size() != expected)
     return absl::InvalidArgumentError(

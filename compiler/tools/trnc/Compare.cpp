@@ -1,7 +1,9 @@
 //===- Compare.cpp - are two tensors the same within a tolerance? ---------===//
 #include "compiler/tools/trnc/Compare.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstring>
 
@@ -81,7 +83,42 @@ std::vector<double> asDoubles(const rt::HostTensor &tensor) {
   return values;
 }
 
-Comparison compare(const rt::HostTensor &got, const rt::HostTensor &want, double rtol, double atol) {
+static bool isFloat(DataType type) {
+  switch (type) {
+  case DataType::Bool:
+  case DataType::Int2:
+  case DataType::Int4:
+  case DataType::Int8:
+  case DataType::Int16:
+  case DataType::Int32:
+  case DataType::Int64:
+  case DataType::UInt2:
+  case DataType::UInt4:
+  case DataType::UInt8:
+  case DataType::UInt16:
+  case DataType::UInt32:
+  case DataType::UInt64:
+    return false;
+  default:
+    return true;
+  }
+}
+
+/// An element as its type writes it; doubles do not have all integers of 64 bits.
+static std::string elementText(const rt::HostTensor &tensor, int64_t i) {
+  const uint8_t *at = tensor.bytes.data() + i * rt::byteSize(tensor.type);
+  if (tensor.type == DataType::Int64 || tensor.type == DataType::UInt64) {
+    uint64_t bits;
+    std::memcpy(&bits, at, sizeof bits);
+    return tensor.type == DataType::Int64 ? std::to_string(static_cast<int64_t>(bits)) : std::to_string(bits);
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format(tensor.type == DataType::Float64 ? "%.17g" : "%.9g",
+                                                 element(tensor, i));
+  return text;
+}
+
+Comparison compare(const rt::HostTensor &got, const rt::HostTensor &want, const Tolerance &tolerance) {
   Comparison result;
   auto describe = [](const rt::HostTensor &tensor) {
     std::string text = rt::dataTypeName(tensor.type);
@@ -93,32 +130,33 @@ Comparison compare(const rt::HostTensor &got, const rt::HostTensor &want, double
     result.text = "expected " + describe(want) + " but got " + describe(got);
     return result;
   }
+  const bool mayDiffer = isFloat(want.type) || tolerance.ofIntegers;
+  const unsigned bytes = rt::byteSize(want.type);
   int64_t first = -1;
-  double firstGot = 0, firstWant = 0;
   for (int64_t i = 0; i < want.elements(); ++i) {
     double a = element(got, i), b = element(want, i);
     if (std::isfinite(b))
       result.largestValue = std::fmax(result.largestValue, std::fabs(b));
-    if (a == b || (std::isnan(a) && std::isnan(b)))
+    if (isFloat(want.type) ? a == b || (std::isnan(a) && std::isnan(b))
+                           : std::memcmp(&got.bytes[i * bytes], &want.bytes[i * bytes], bytes) == 0)
       continue;
     double difference = std::fabs(a - b);
     if (std::isfinite(difference))
       result.largestDifference = std::fmax(result.largestDifference, difference);
-    if (difference <= atol + rtol * std::fabs(b))
+    // Of an infinity every difference is within rtol.
+    if (mayDiffer && std::isfinite(b) && difference <= tolerance.atol + tolerance.rtol * std::fabs(b))
       continue;
-    if (result.wrong++ == 0) {
+    if (result.wrong++ == 0)
       first = i;
-      firstGot = a;
-      firstWant = b;
-    }
   }
   result.equal = result.wrong == 0;
   result.text = llvm::formatv("largest difference {0:e2}, largest value {1:e2}", result.largestDifference,
                               result.largestValue)
                     .str();
   if (!result.equal)
-    result.text += llvm::formatv("; {0} of {1} elements outside the tolerance, first at {2}: expected {3} but got {4}",
-                                 result.wrong, want.elements(), first, firstWant, firstGot)
+    result.text += llvm::formatv("; {0} of {1} elements {2}, first at {3}: expected {4} but got {5}", result.wrong,
+                                 want.elements(), mayDiffer ? "outside the tolerance" : "differ", first,
+                                 elementText(want, first), elementText(got, first))
                        .str();
   return result;
 }

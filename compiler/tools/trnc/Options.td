@@ -98,9 +98,9 @@ defm reduce : Value<"reduce", Commands<[verify]>, "FILE.onnx",
                     "(default: the compiler's own values in fp32)">;
 defm replace : Value<"replace", Commands<[bisect]>, "STAGE=@FILE.mlir",
                      "Go on from this dump instead of what the compiler makes at the stage; repeatable">;
-defm rtol : Value<"rtol", Commands<[verify, bisect]>, "X", "Relative tolerance (default: 1e-3; bisect: 1e-4 of the largest value; verify --layers: the same, "
+defm rtol : Value<"rtol", Commands<[verify, bisect]>, "X", "Relative tolerance (default: 1e-3, of integers none; bisect: 1e-4 of the largest value; verify --layers: the same, "
                      "but no limit with --auto-cast)">;
-defm atol : Value<"atol", Commands<[verify]>, "X", "Absolute tolerance (default: 1e-7)">;
+defm atol : Value<"atol", Commands<[verify]>, "X", "Absolute tolerance (default: 1e-7, of integers none)">;
 
 // Reporting.
 def no_data : Switch<"no-data", Commands<[profile]>, "Model the time alone; needs no inputs (the default)">;

@@ -410,8 +410,10 @@ static double orderFreeError(std::vector<double> got, std::vector<double> want) 
   double inOrder = relativeError(got, want);
   if (inOrder < 1e-6)
     return inOrder;
-  llvm::sort(got);
-  llvm::sort(want);
+  // NaNs have no order among numbers.
+  auto before = [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };
+  llvm::sort(got, before);
+  llvm::sort(want, before);
   return std::fmin(inOrder, relativeError(got, want));
 }
 

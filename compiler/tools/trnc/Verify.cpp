@@ -72,7 +72,7 @@ static int verifyLayers(CommandLine &line, const CompileOptions &options, const 
 static int verifyOutputs(CommandLine &line, const std::string &file, std::optional<Stage> start,
                          const CompileOptions &options, const rt::SessionOptions &sessionOptions,
                          std::vector<NamedFile> inputs, std::vector<NamedFile> expected, std::optional<uint64_t> seed,
-                         double rtol, double atol, llvm::json::Array &rows) {
+                         const Tolerance &tolerance, llvm::json::Array &rows) {
   Built built;
   if (int code = obtainExecutable(file, start, options, built))
     return code;
@@ -117,7 +117,7 @@ static int verifyOutputs(CommandLine &line, const std::string &file, std::option
         readable = false;
         continue;
       }
-      Comparison result = compare(*got, *reference, rtol, atol);
+      Comparison result = compare(*got, *reference, tolerance);
       all &= result.equal;
       if (line.has(OPT_json))
         rows.push_back(llvm::json::Object{{"output", want.name},
@@ -145,7 +145,10 @@ int runVerify(CommandLine &line) {
   std::string file = line.file();
   std::optional<Stage> start = startStage(line, file);
   std::vector<NamedFile> inputs = line.namedFiles(OPT_input), expected = line.namedFiles(OPT_expect);
-  double rtol = line.real(OPT_rtol, 1e-3), atol = line.real(OPT_atol, 1e-7);
+  Tolerance tolerance;
+  tolerance.rtol = line.real(OPT_rtol, tolerance.rtol);
+  tolerance.atol = line.real(OPT_atol, tolerance.atol);
+  tolerance.ofIntegers = line.has(OPT_rtol) || line.has(OPT_atol);
   std::optional<uint64_t> seed;
   if (line.has(OPT_random_inputs))
     seed = static_cast<uint64_t>(line.integer(OPT_random_inputs, 0, 0, INT64_MAX));
@@ -202,7 +205,7 @@ int runVerify(CommandLine &line) {
 
   llvm::json::Array rows;
   if (outputs) {
-    int code = verifyOutputs(line, file, start, options, sessionOptions, inputs, expected, seed, rtol, atol, rows);
+    int code = verifyOutputs(line, file, start, options, sessionOptions, inputs, expected, seed, tolerance, rows);
     all &= code != kVerificationFailed;
     if (code != kOk && code != kVerificationFailed)
       return code;

@@ -26,7 +26,7 @@ extern "C" {
 
 typedef enum trn_status {
   TRN_OK = 0,
-  TRN_INVALID_ARGUMENT = 1, /**< a wrong index, name, size or option */
+  TRN_INVALID_ARGUMENT = 1, /**< a wrong index, name, size, option or order of calls */
   TRN_BAD_FILE = 2,         /**< not an executable, damaged, or for another version */
   TRN_RESOURCE = 3,         /**< host memory, file or device memory exhausted */
   TRN_BUSY = 4,             /**< the instance is executing on another thread */
@@ -95,19 +95,19 @@ TRN_API trn_status trn_instance_create(const trn_executable *executable, const t
 TRN_API void trn_instance_free(trn_instance *instance);
 
 /** Copies a whole host tensor in (converting the type where the device's is narrower; values that do not fit are an
- *  error). `bytes` must be the input's size. */
+ *  error, and the input has no value then). `bytes` must be the input's size. */
 TRN_API trn_status trn_instance_write_input(trn_instance *instance, size_t index, const void *data, size_t bytes,
                                             trn_error **error);
-/** Runs the program once, from reset on-chip memories and semaphores. Every input must have been written once. */
+/** Runs the program once, from reset on-chip memories and semaphores. Every input must have a value. */
 TRN_API trn_status trn_instance_execute(trn_instance *instance, trn_error **error);
 /** The shape of an output after the last execution: `rank` entries, as many as its `trn_tensor_info` has. An error while an
- *  execution runs. */
+ *  execution runs, and when the last one failed or there was none; `trn_instance_read_output` likewise. */
 TRN_API trn_status trn_instance_output_shape(const trn_instance *instance, size_t index, int64_t *shape, size_t rank,
                                              trn_error **error);
 /** Copies a whole output out; `bytes` are those of its shape after the execution. */
 TRN_API trn_status trn_instance_read_output(trn_instance *instance, size_t index, void *data, size_t bytes,
                                             trn_error **error);
-/** Asks a running execution to stop; callable from any thread. */
+/** Asks a running execution to stop; callable from any thread. Without effect on an execution that begins later. */
 TRN_API void trn_instance_cancel(trn_instance *instance);
 
 /** The modelled profile of one execution as JSON (needs no data). Freed with `trn_string_free`. */

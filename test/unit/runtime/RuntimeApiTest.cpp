@@ -25,11 +25,16 @@ isa::AP pattern(isa::Space space, uint32_t buffer, uint64_t address) {
   return ap;
 }
 
-/// x + w on [64, 4] fp32, waiting for each transfer; `wait` false leaves the race in.
-std::vector<uint8_t> program(bool wait = true) {
+/// The element types of a buffer.
+struct Types {
+  isa::DType device = isa::DType::F32, host = isa::DType::F32;
+};
+
+/// x + w on [64, 4] fp32, waiting for each transfer; `wait` false leaves the race in. The bits of x come from words of `x`.
+std::vector<uint8_t> program(bool wait = true, Types x = {}) {
   exe::Executable exe;
   exe.device = "trn2";
-  exe.buffers = {{exe::BufferKind::Input, "x", isa::DType::F32, {64, 4}, 1024, 0, isa::DType::F32},
+  exe.buffers = {{exe::BufferKind::Input, "x", x.device, {64, 4}, 1024, 0, x.host},
                  {exe::BufferKind::Weight, "w", isa::DType::F32, {64, 4}, 1024, 0, isa::DType::F32},
                  {exe::BufferKind::Output, "y", isa::DType::F32, {64, 4}, 1024, 0, isa::DType::F32}};
   exe.weights.bytes = 1024;
@@ -162,9 +167,14 @@ TEST(RuntimeApi, RunsAndReportsShapes) {
   ASSERT_EQ(TRN_OK, trn_instance_create(executable, nullptr, &instance, &create.error)) << create.text();
   trn_executable_free(executable); // the instance keeps what it needs
   Failure early;
-  EXPECT_EQ(TRN_EXECUTION, trn_instance_execute(instance, &early.error));
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_execute(instance, &early.error));
   EXPECT_THAT(early.text(), HasSubstr("input 'x' has no value"));
   std::vector<float> x(256), y(256);
+  Failure nothing;
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_read_output(instance, 0, y.data(), 1024, &nothing.error));
+  EXPECT_THAT(nothing.text(), HasSubstr("there are no outputs"));
+  int64_t shape[2];
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_output_shape(instance, 0, shape, 2, nullptr));
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<float>(i);
   EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_write_input(instance, 0, x.data(), 1020, nullptr));
@@ -179,6 +189,35 @@ TEST(RuntimeApi, RunsAndReportsShapes) {
       ASSERT_EQ(x[i] + 2, y[i]);
   }
   trn_instance_free(instance);
+}
+
+TEST(RuntimeApi, RefusesNothingToLoad) {
+  trn_executable *executable = nullptr;
+  Failure path, bytes;
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_executable_load(nullptr, &executable, &path.error));
+  EXPECT_THAT(path.text(), HasSubstr("got NULL"));
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_executable_load_bytes(nullptr, 8, &executable, &bytes.error));
+  EXPECT_THAT(bytes.text(), HasSubstr("got NULL"));
+  EXPECT_EQ(nullptr, executable);
+}
+
+/// What was there before a refused write is overwritten in part: nothing may compute with it.
+TEST(RuntimeApi, ForgetsAnInputThatIsRefused) {
+  std::vector<uint8_t> bytes = program(/*wait=*/true, /*x=*/{isa::DType::I32, isa::DType::I64});
+  trn_executable *executable = nullptr;
+  trn_instance *instance = nullptr;
+  Failure failure, written, run;
+  ASSERT_EQ(TRN_OK, trn_executable_load_bytes(bytes.data(), bytes.size(), &executable, &failure.error)) << failure.text();
+  ASSERT_EQ(TRN_OK, trn_instance_create(executable, nullptr, &instance, &failure.error)) << failure.text();
+  std::vector<int64_t> x(256, 1);
+  ASSERT_EQ(TRN_OK, trn_instance_write_input(instance, 0, x.data(), 2048, &failure.error)) << failure.text();
+  x[2] = int64_t(1) << 40;
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_write_input(instance, 0, x.data(), 2048, &written.error));
+  EXPECT_THAT(written.text(), HasSubstr("element 2"));
+  EXPECT_EQ(TRN_INVALID_ARGUMENT, trn_instance_execute(instance, &run.error));
+  EXPECT_THAT(run.text(), HasSubstr("input 'x' has no value"));
+  trn_instance_free(instance);
+  trn_executable_free(executable);
 }
 
 TEST(RuntimeApi, RefusesRacesUnlessToldNotToLook) {
