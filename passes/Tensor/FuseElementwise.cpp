@@ -16,9 +16,20 @@ namespace trn {
 
 using namespace mlir;
 
+/// True if every element of the result is computed from elements of the inputs alone. What adds to its destination is
+/// none, though it may have nothing to add up: fused, it would keep a result of its own.
 static bool isMap(Operation *op) {
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  return structured && structured.getNumParallelLoops() == structured.getNumLoops();
+  return structured && structured.getNumParallelLoops() == structured.getNumLoops() &&
+         llvm::none_of(structured.getDpsInitsMutable(),
+                       [&](OpOperand &init) { return structured.payloadUsesValueFromOperand(&init); });
+}
+
+/// True if the body reads elements of a tensor at computed positions. Its indices stay an input, even where all are equal:
+/// that is how later stages know a gather of rows.
+static bool readsTable(Operation *op) {
+  return llvm::any_of(*cast<linalg::LinalgOp>(op).getBlock(),
+                      [](Operation &inner) { return llvm::isa<tensor::ExtractOp>(inner); });
 }
 
 /// True if computing the body again costs less than reading a tensor.
@@ -93,7 +104,7 @@ class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
     // then be none any more.
     SmallVector<Operation *> maps;
     getOperation().walk([&](Operation *op) {
-      if (isMap(op))
+      if (isMap(op) && !readsTable(op))
         maps.push_back(op);
     });
     for (Operation *op : maps)

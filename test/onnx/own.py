@@ -587,6 +587,16 @@ for kind, norm in (("MAX", np.abs(TABLE).max(1)), ("L1", np.abs(TABLE).sum(1)), 
 learned("scaler_of_integers", "Scaler", [WHOLE], [((WHOLE - 0.5) * np.array([1, 2, 0.25, -1])).astype(np.float32)], offset=[0.5], scale=[1.0, 2.0, 0.25, -1.0])
 learned("array_feature_extractor_of_a_row", "ArrayFeatureExtractor", [TABLE[0], np.array([3, 3, 0])], [TABLE[:1, [3, 3, 0]]])
 
+# The same row several times, which the model says; and the only row there is.
+TABLE = RNG.standard_normal((5, 4, 6)).astype(np.float32)
+case("gather_equal_rows", [helper.make_node("Gather", ["x0", "w"], ["y0"], axis=1)], [TABLE], [TABLE[:, [[2, 2]]]], w=np.array([[2, 2]]))
+case("gathernd_equal_rows", [helper.make_node("GatherND", ["x0", "w"], ["y0"])], [TABLE], [TABLE[[3, 3]]], w=np.array([[3], [3]]))
+case("gathernd_only_row", [helper.make_node("GatherND", ["x0", "w"], ["y0"])], [TABLE[:1]], [TABLE[[0, 0]]], w=np.array([[0], [0]]))
+# A product without a sum is a map like any other.
+TURNED = RNG.standard_normal((6, 5, 4)).astype(np.float32)
+case("einsum_without_sum", [helper.make_node("Einsum", ["x0", "x1"], ["z"], equation="abc,cab->cab"), helper.make_node("Asinh", ["z"], ["y0"])],
+     [TABLE, TURNED], [np.arcsinh(TABLE.astype(np.float64).transpose(2, 0, 1) * TURNED).astype(np.float32)])
+
 
 def model_of(operator, inputs, expected, opset, attributes):
     """The model of one node, or of several, whose constants `attributes` are then."""

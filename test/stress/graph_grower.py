@@ -175,7 +175,7 @@ class Scale:
 
 
 SCALES = {
-    "small": Scale((1, 2, 3, 4, 5, 7, 8, 11, 16, 17), 20_000, 4_000_000, (3, 18), 5),
+    "small": Scale((1, 2, 3, 4, 5, 7, 8, 11, 16, 17), 20_000, 4_000_000, (3, 25), 5),
     "edges": Scale((1, 2, 3, 31, 32, 33, 64, 65, 127, 128, 129, 257, 513), 300_000, 40_000_000, (3, 12), 4),
     "picture": Scale((1, 3, 16, 56, 64, 96, 112, 130, 200, 224, 300), 1_200_000, 120_000_000, (4, 12), 4),
     "long": Scale((1, 2, 5, 1000, 1021, 4096, 5003, 20000), 400_000, 40_000_000, (3, 10), 3),
@@ -319,6 +319,15 @@ class Grower:
             shape = []
         return self.fresh(self.numbers(tuple(shape), dtype), "weight" if self.chance(0.6) else "input")
 
+    def bound(self, *names):
+        """Refuses operands that do not broadcast, or to more than a tensor may have."""
+        try:
+            shape = np.broadcast_shapes(*[self.of(n).shape for n in names])
+        except ValueError:
+            raise Unfit from None
+        if math.prod(shape) > self.scale.elements:
+            raise Unfit
+
     # Nodes.
     def node(self, op_type, *inputs, outputs=1, **attributes):
         """The first output's name, or all."""
@@ -426,7 +435,6 @@ unary("ThresholdedRelu", 10, alpha=(0.3, 0.7))
 unary("Shrink", bias=(0.0, 0.2), lambd=(0.3, 0.6))
 unary("Gelu", 20, approximate=("none", "tanh"))
 unary("Mish", 18)
-unary("MeanVarianceNormalization", axes=([0], [0, 2], [1], [-1], [0, 1, 2]))
 unary("GlobalAveragePool")
 unary("GlobalMaxPool")
 
@@ -462,6 +470,7 @@ def arithmetic(g):
 def extremes(g):
     x = g.tensor()
     operands = [x] + [g.partner(x) for _ in range(g.size(0, 3))]
+    g.bound(*operands)
     return g.node(g.pick("Max", "Min", "Sum", "Mean"), *operands)
 
 
@@ -501,6 +510,7 @@ def where(g):
     shape = g.of(condition).shape
     x = g.partner(condition, g.type)
     y = g.partner(condition, g.type)
+    g.bound(condition, x, y)
     return g.node("Where", condition, x, y)
 
 
@@ -616,7 +626,8 @@ def conv_transpose(g):
         attributes["output_padding"] = [g.size(0, s - 1) for s in strides]
     if g.chance(0.15):
         attributes["dilations"] = [g.pick(1, 2) for _ in spatial]
-    if each * channels * math.prod(kernel) * math.prod(spatial) * shape[0] > g.scale.products:
+    if (each * channels * math.prod(kernel) * math.prod(spatial) * shape[0] > g.scale.products or
+            shape[0] * each * group * math.prod(spatial) * math.prod(strides) > g.scale.elements):
         raise Unfit
     w = g.floats((channels, each, *kernel)) / math.sqrt(channels // group * math.prod(kernel))
     operands = [x, g.parameter(w.astype(g.of(x).dtype))]
@@ -653,12 +664,21 @@ def pool_global(g):
     return g.node(g.pick("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"), x)
 
 
+def batches_fit(x, y):
+    """Whether what stands before the matrices broadcasts."""
+    try:
+        np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+        return True
+    except ValueError:
+        return False
+
+
 @step(3)
 def matmul(g):
     x = g.tensor(1, 5, accept=lambda a: a.size > 0)
     array = g.of(x)
     inner = array.shape[-1]
-    others = g.known(lambda a: a.dtype == array.dtype and a.ndim >= 2 and a.shape[-2] == inner and a.size)
+    others = g.known(lambda a: a.dtype == array.dtype and a.ndim >= 2 and a.shape[-2] == inner and a.size and batches_fit(array, a))
     if others and g.chance(0.6):
         y = g.pick(*others)
     else:
@@ -672,7 +692,11 @@ def matmul(g):
         if math.prod(shape) > g.scale.elements:
             raise Unfit
         y = g.parameter((g.floats(shape) / math.sqrt(inner)).astype(array.dtype))
-    if array.size * g.of(y).shape[-1] > g.scale.products:
+    other = g.of(y)
+    batch = math.prod(np.broadcast_shapes(array.shape[:-2], other.shape[:-2]))
+    rows = array.shape[-2] if array.ndim > 1 else 1
+    columns = other.shape[-1] if other.ndim > 1 else 1
+    if batch * rows * columns > g.scale.elements or batch * rows * columns * inner > g.scale.products:
         raise Unfit
     z = g.node("MatMul", x, y)
     return (g.node("Add", z, g.partner(z)) if g.chance(0.4) else z)
@@ -727,6 +751,14 @@ def softmax(g):
     rank = g.of(x).ndim
     axis = g.size(0, rank - 1) - (rank if g.chance(0.4) and g.opset >= 11 else 0)
     return g.node(g.pick("Softmax", "Softmax", "Softmax", "LogSoftmax", "Hardmax"), x, axis=axis)
+
+
+@step(0.3)
+def mean_variance(g):
+    x = g.tensor(1, accept=lambda a: a.size > 0)
+    rank = g.of(x).ndim
+    axes = sorted(int(a) for a in g.rng.choice(rank, g.size(1, rank), replace=False))
+    return g.node("MeanVarianceNormalization", x, axes=axes)
 
 
 @step(1)

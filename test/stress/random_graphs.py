@@ -199,7 +199,9 @@ def main():
     parser.add_argument("--seconds", type=int, default=60, help="for each command")
     parser.add_argument("--only", nargs="*", help="steps of graph_grower.STEPS to draw from")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for findings")
+    parser.add_argument("--refused", action="store_true", help="treat what is refused as a finding, too")
     parser.add_argument("--no-reduce", action="store_true")
+    parser.add_argument("--progress", type=int, default=0, help="print the counts every so many seeds")
     parser.add_argument("--show", action="store_true", help="print each graph")
     arguments = parser.parse_args()
     unknown = set(arguments.only or ()) - set(graph_grower.STEPS)
@@ -222,10 +224,14 @@ def main():
             outcome = runner.run(grower.model, target, flags)
             kinds[outcome.kind] += 1
             operators.update(n.op_type for n in grower.model.nodes)
+            if arguments.progress and seed % arguments.progress == 0:
+                print(f"seed {seed}: " + ", ".join(f"{n} {k}" for k, n in kinds.most_common()), flush=True)
             if outcome.kind == "refused":
+                if reason(outcome.text) not in reasons and arguments.progress:
+                    print(f"REFUSED seed {seed} {outcome.text}", flush=True)
                 reasons[reason(outcome.text)] += 1
                 example.setdefault(reason(outcome.text), seed)
-            if not outcome.finding:
+            if not outcome.finding and not (arguments.refused and outcome.kind == "refused"):
                 if arguments.show:
                     print(f"seed {seed}: {outcome.kind} {outcome.text} grown in {grown:.1f} s, all {time.perf_counter() - start:.1f} s", flush=True)
                 continue

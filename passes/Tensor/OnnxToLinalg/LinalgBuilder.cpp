@@ -396,23 +396,28 @@ Value LinalgBuilder::reduce(Value input, ArrayRef<int64_t> axes, Reduction kind)
 
 Value LinalgBuilder::contract(Value lhs, AffineMap lhsMap, Value rhs, AffineMap rhsMap, AffineMap resultMap,
                               ArrayRef<int64_t> shape, Type element) {
+  Type accumulator = accumulatorType(element, Reduction::Sum);
+  bool isFloat = llvm::isa<FloatType>(element);
+  auto product = [&](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
+    if (isFloat)
+      return arith::MulFOp::create(b, convertFloat(b, arguments[0], cast<FloatType>(accumulator)),
+                                   convertFloat(b, arguments[1], cast<FloatType>(accumulator)));
+    return arith::MulIOp::create(b, convertScalar(b, arguments[0], elementTypeOf(lhs), accumulator),
+                                 convertScalar(b, arguments[1], elementTypeOf(rhs), accumulator));
+  };
+  // Nothing to add up: a map, which others can be fused with.
+  if (resultMap.isIdentity())
+    return convert(map({lhs, rhs}, {lhsMap, rhsMap}, shape, accumulator, product), element);
   SmallVector<utils::IteratorType> iterators(resultMap.getNumDims(), utils::IteratorType::reduction);
   for (AffineExpr expr : resultMap.getResults())
     iterators[cast<AffineDimExpr>(expr).getPosition()] = utils::IteratorType::parallel;
-  Type accumulator = accumulatorType(element, Reduction::Sum);
   Value init = filled(shape, scalarConstant(*this, accumulator, 0));
-  Value result =
-      generic({lhs, rhs}, {lhsMap, rhsMap, resultMap}, iterators, init, accumulator,
-              [&](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
-                if (llvm::isa<FloatType>(element)) {
-                  Value left = convertFloat(b, arguments[0], cast<FloatType>(accumulator));
-                  Value right = convertFloat(b, arguments[1], cast<FloatType>(accumulator));
-                  return arith::AddFOp::create(b, arguments[2], arith::MulFOp::create(b, left, right));
-                }
-                Value left = convertScalar(b, arguments[0], elementTypeOf(lhs), accumulator);
-                Value right = convertScalar(b, arguments[1], elementTypeOf(rhs), accumulator);
-                return arith::AddIOp::create(b, arguments[2], arith::MulIOp::create(b, left, right));
-              });
+  Value result = generic({lhs, rhs}, {lhsMap, rhsMap, resultMap}, iterators, init, accumulator,
+                         [&](ImplicitLocOpBuilder &b, ValueRange arguments) -> Value {
+                           Value term = product(b, arguments);
+                           return isFloat ? arith::AddFOp::create(b, arguments[2], term).getResult()
+                                          : arith::AddIOp::create(b, arguments[2], term).getResult();
+                         });
   return convert(result, element);
 }
 

@@ -106,3 +106,53 @@ func.func @unsigned_weight(%x: tensor<16xui8>) -> tensor<16xi8> {
   } -> tensor<16xi8>
   return %0 : tensor<16xi8>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// What adds to its destination is no map, though it has nothing to add up: it keeps its one result.
+// CHECK-LABEL: func.func @adds_to_destination
+// CHECK: arith.addf
+// CHECK: -> tensor<4x16xf32>
+// CHECK: math.exp
+// CHECK: -> tensor<4x16xf32>
+func.func @adds_to_destination(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x16xf32>) -> tensor<4x16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x16xf32>) outs(%f : tensor<4x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<4x16xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%0 : tensor<4x16xf32>) outs(%e : tensor<4x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.exp %a : f32
+    linalg.yield %s : f32
+  } -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}
+
+// -----
+
+#index = affine_map<(d0, d1) -> (d0)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+// Equal indices of a gather stay its input.
+// CHECK-LABEL: func.func @equal_indices
+// CHECK: linalg.generic {{.*}} ins(%{{.+}} : tensor<3xi32>)
+// CHECK: arith.index_cast
+func.func @equal_indices(%table: tensor<5x16xf32>) -> tensor<3x16xf32> {
+  %indices = arith.constant dense<2> : tensor<3xi32>
+  %e = tensor.empty() : tensor<3x16xf32>
+  %0 = linalg.generic {indexing_maps = [#index, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%indices : tensor<3xi32>) outs(%e : tensor<3x16xf32>) {
+  ^bb0(%i: i32, %o: f32):
+    %row = arith.index_cast %i : i32 to index
+    %column = linalg.index 1 : index
+    %v = tensor.extract %table[%row, %column] : tensor<5x16xf32>
+    linalg.yield %v : f32
+  } -> tensor<3x16xf32>
+  return %0 : tensor<3x16xf32>
+}
