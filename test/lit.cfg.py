@@ -17,6 +17,7 @@ config.substitutions += [
     ("%python", os.path.join(root, ".venv", "bin", "python")),
     ("%FileCheck", "FileCheck-22"),
     ("%not", "not-22"),
+    ("%mlir_include", "/usr/lib/llvm-22/include"),
 ]
 config.environment["PATH"] = os.pathsep.join([bin_dir, "/usr/lib/llvm-22/bin", os.environ["PATH"]])
 # A built tool is a feature: a test of a tool that a build leaves out says so.

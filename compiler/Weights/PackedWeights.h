@@ -13,6 +13,10 @@ namespace trn {
 struct PackedWeights {
   int64_t depth, columns, bits, block;
 
+  /// Products of two such numbers stay below 2^63.
+  static constexpr int64_t kMost = int64_t(1) << 30;
+  static bool isSupported(int64_t bits) { return bits == 2 || bits == 4 || bits == 8; }
+
   /// As the operation's attributes say.
   template <typename OpTy> static PackedWeights of(OpTy op) {
     return {int64_t(op.getK()), int64_t(op.getN()), int64_t(op.getBits()), int64_t(op.getBlockSize())};

@@ -1,8 +1,9 @@
 //===- GenISA.cpp - the MLIR-free instruction library ---------------------===//
 //
 // Owns the generators of dialects/Trn/ISA: enumerations, structs and field visitors (-gen-isa-decls), fact tables, rule
-// checks and cost functions (-gen-isa-defs), the list of instructions (-gen-isa-list). Codec, disassembly and general rules
-// are ordinary code over the field visitors and are not generated.
+// checks and cost functions (-gen-isa-defs), the list of instructions (-gen-isa-list) and their constants
+// (-gen-isa-constants). Codec, disassembly and general rules are ordinary code over the field visitors and are not
+// generated.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/tblgen/Formulas.h"
@@ -97,6 +98,21 @@ static bool emitDecls(const RecordKeeper &records, raw_ostream &os) {
   return false;
 }
 
+static bool emitConstants(const RecordKeeper &records, raw_ostream &os) {
+  emitSourceFileHeader("Constants of instructions, generated from the records in dialects/Trn/ISA", os, records);
+  for (const Record *inst : records.getAllDerivedDefinitions("Inst")) {
+    std::vector<const Record *> constants = inst->getValueAsListOfDefs("constants");
+    if (constants.empty())
+      continue;
+    os << "namespace trn::isa::" << inst->getValueAsString("opName") << " {\n";
+    for (const Record *constant : constants)
+      os << "/// " << constant->getValueAsString("doc") << "\nconstexpr int32_t " << constant->getValueAsString("name") << " = "
+         << constant->getValueAsInt("value") << ";\n";
+    os << "} // namespace trn::isa::" << inst->getValueAsString("opName") << "\n";
+  }
+  return false;
+}
+
 //===----------------------------------------------------------------------===//
 // Definitions
 //===----------------------------------------------------------------------===//
@@ -143,7 +159,7 @@ static void emitAluInfos(raw_ostream &os, ArrayRef<const Record *> ops) {
 
 static void emitActivationInfos(raw_ostream &os, ArrayRef<const Record *> funcs) {
   emitIndex(os, "ActivationFunc", symbolsOf(funcs));
-  auto bound = [](StringRef text, StringRef infinity) { return text.empty() ? infinity : text; };
+  auto bound = [](StringRef text, StringRef infinity) { return text.empty() ? infinity.str() : text.str() + "f"; };
   os << "static constexpr ActivationInfo kActivations[] = {\n";
   for (const Record *func : funcs)
     os << "  {ActivationFunc::" << func->getValueAsString("symbol") << ", " << func->getValueAsInt("tableSet") << ", "
@@ -303,4 +319,5 @@ static bool emitList(const RecordKeeper &records, raw_ostream &os) {
 
 static mlir::GenRegistration decls("gen-isa-decls", "Instruction structs and enumerations", emitDecls);
 static mlir::GenRegistration defs("gen-isa-defs", "Instruction tables, rules and costs", emitDefs);
+static mlir::GenRegistration constants("gen-isa-constants", "Constants of instructions", emitConstants);
 static mlir::GenRegistration list("gen-isa-list", "The instructions as calls of a macro", emitList);

@@ -4,6 +4,7 @@
 #include "dialects/Trn/ACT.h"
 #include "dialects/Trn/DMA.h"
 #include "dialects/Trn/DVE.h"
+#include "dialects/Trn/ISA/Constants.h"
 #include "dialects/Trn/PE.h"
 #include "passes/Select/Access.h"
 
@@ -77,7 +78,7 @@ void Emitter::select(Value dst, Value predicate, Value onTrue, Value onFalse) {
   emit<ir::SelectOp>(dst, predicate, onTrue, onFalse);
 }
 
-void Emitter::spread(Value dst) { emit<ir::NcStreamShuffleOp>(dst, dst, SmallVector<int32_t>(32, 0)); }
+void Emitter::spread(Value dst) { emit<ir::NcStreamShuffleOp>(dst, dst, SmallVector<int32_t>(isa::nc_stream_shuffle::kGroup, 0)); }
 
 void Emitter::dma(Value dst, Value src) { emit<ir::DmaCopyOp>(dst, src); }
 

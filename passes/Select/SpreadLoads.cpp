@@ -4,6 +4,7 @@
 // DMA has the time, and DVE may not.
 #include "dialects/Trn/DMA.h"
 #include "dialects/Trn/DVE.h"
+#include "dialects/Trn/ISA/Constants.h"
 #include "dialects/Trn/ISA/Partitions.h"
 #include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,8 +23,6 @@ namespace trn {
 
 namespace {
 
-/// Partitions among which nc_stream_shuffle moves data (ISA32).
-constexpr int64_t kGroup = 32;
 /// Fewer bytes cost DMA less than the instruction of DVE takes: one packet of a transfer.
 constexpr int64_t kLeastBytes = 4096;
 /// Rows that are spread cost DMA engines and DVE about the same time. It pays where DMA is short of it: where the rows are
@@ -173,7 +172,8 @@ struct SpreadLoadsPass : impl::SpreadLoadsPassBase<SpreadLoadsPass> {
       spread(copy);
     emitRemark(getOperation().getLoc(), "rows that every partition reads are ")
         << static_cast<int64_t>(100 * traffic.rows / traffic.all) << " % of " << static_cast<int64_t>(traffic.all)
-        << " bytes between HBM and the chip: each is loaded once for 32 partitions and spread by DVE";
+        << " bytes between HBM and the chip: each is loaded once for "
+        << isa::nc_stream_shuffle::kGroup << " partitions and spread by DVE";
   }
 
   /// `partitions` of `buffer` from `first` on.
@@ -192,7 +192,7 @@ struct SpreadLoadsPass : impl::SpreadLoadsPassBase<SpreadLoadsPass> {
     Emitter emitter(builder, loc);
     Value row = rowsOf(builder, loc, copy.getSrc(), 0, 1);
     int64_t partitions = cast<MemRefType>(copy.getDst().getType()).getDimSize(0);
-    for (int64_t group = 0; group < partitions; group += kGroup)
+    for (int64_t group = 0; group < partitions; group += isa::nc_stream_shuffle::kGroup)
       emitter.dma(rowsOf(builder, loc, copy.getDst(), group, 1), row);
     emitter.spread(copy.getDst());
     copy.erase();

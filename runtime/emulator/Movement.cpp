@@ -4,6 +4,7 @@
 // copied bit by bit. Instructions that could overlap their own input read all of it first.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Trn/ISA/Constants.h"
 #include "runtime/emulator/Rows.h"
 #include "runtime/emulator/Step.h"
 #include <vector>
@@ -19,7 +20,7 @@ static std::vector<uint64_t> fetchAll(const View &view) {
 }
 
 absl::StatusOr<Step> decode(Core &core, const isa::NcStreamShuffle &inst, isa::Engine) {
-  constexpr unsigned kGroup = 32, kKeep = 255;
+  using namespace isa::nc_stream_shuffle;
   TRN_ASSIGN_OR_RETURN(dst, core.view(inst.dst, AccessMode::Write));
   TRN_ASSIGN_OR_RETURN(src, core.view(inst.src, AccessMode::Read));
   if (absl::Status status = expectShape(src, dst.partitions, dst.elements); !status.ok())
@@ -27,13 +28,13 @@ absl::StatusOr<Step> decode(Core &core, const isa::NcStreamShuffle &inst, isa::E
   // Source row of each destination row; the row itself is out of range where the destination stays.
   std::vector<uint32_t> sources(dst.partitions, dst.partitions);
   for (uint32_t p = 0; p < dst.partitions; ++p) {
-    int entry = inst.mask[p % kGroup];
-    if (entry == int(kKeep))
+    int32_t entry = inst.mask[p % kGroup];
+    if (entry == kKeep)
       continue;
     uint32_t source = p / kGroup * kGroup + uint32_t(entry);
-    if (entry < 0 || entry >= int(kGroup) || source >= src.partitions)
+    if (entry < 0 || entry >= kGroup || source >= src.partitions)
       return absl::InvalidArgumentError(absl::StrCat("nc_stream_shuffle: mask entry ", p % kGroup, " is ", entry,
-                                                     ": expected a partition of its group of ", kGroup, " or 255"));
+                                                     ": expected a partition of its group of ", kGroup, " or ", kKeep));
     sources[p] = source;
   }
   return Step([dst, src, sources] {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "dialects/Trn/ISA/Constants.h"
 #include "dialects/Trn/ISA/ISA.h"
 #include <algorithm>
 #include <array>
@@ -21,13 +22,13 @@ struct OperandUse {
 
 /// Calls f(part) for the partitions of the source that `shuffle` reads: all of them as one, or one by one.
 template <typename F> void forEachSourceOf(const isa::NcStreamShuffle &shuffle, F f) {
-  constexpr uint32_t kGroup = 32, kKeep = 255;
+  using isa::nc_stream_shuffle::kGroup;
   const isa::AP &src = shuffle.src;
   std::array<bool, kGroup> named{};
   for (int32_t entry : shuffle.mask)
-    if (entry != int32_t(kKeep))
+    if (entry != isa::nc_stream_shuffle::kKeep)
       named[static_cast<uint32_t>(entry) % kGroup] = true;
-  for (uint32_t entry = 0; entry < std::min(src.partitions, kGroup); ++entry)
+  for (uint32_t entry = 0; entry < std::min<uint32_t>(src.partitions, kGroup); ++entry)
     if (!named[entry]) {
       for (uint32_t p = 0; p < src.partitions; ++p)
         if (named[p % kGroup]) {
@@ -53,7 +54,7 @@ template <typename F> void forEachUse(const isa::Instruction &inst, F f) {
       use.reads = matmul->accumulate;
     // Only what the mask keeps counts as read.
     if (shuffle && &ap == &shuffle->dst)
-      use.reads = std::find(shuffle->mask.begin(), shuffle->mask.end(), 255) != shuffle->mask.end();
+      use.reads = std::find(shuffle->mask.begin(), shuffle->mask.end(), isa::nc_stream_shuffle::kKeep) != shuffle->mask.end();
     if (shuffle && &ap == &shuffle->src)
       forEachSourceOf(*shuffle, [&](const isa::AP &part) {
         use.ap = &part;

@@ -4,8 +4,10 @@
 // whose sizes contradict each other.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Weights/PackedWeights.h"
 #include "dialects/ONNX/Ops/Microsoft.h"
 #include "dialects/ONNX/Shape/Inference.h"
+#include "dialects/ONNX/TypeNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -286,29 +288,34 @@ LogicalResult shape::microsoftEmbed(Inference &in) {
 LogicalResult shape::matMulNBits(Inference &in) {
   auto op = cast<MicrosoftMatMulNBitsOp>(in.operation());
   std::optional<Sizes> a = in.sizes(op.getA());
-  if (a && (a->empty() || contradict(a->back(), op.getK())))
-    return in.fail("expected rows of " + Twine(op.getK()) + " elements, as 'K' says, but got " + printSizes(*a));
-  constexpr int64_t kMost = int64_t(1) << 30; // products of two stay below 2^63
-  int64_t depth = op.getK(), columns = op.getN(), block = op.getBlockSize(), bits = op.getBits();
-  if (depth < 1 || depth > kMost || columns < 1 || columns > kMost)
-    return in.fail("expected 'K' and 'N' from 1 to 2^30 but got " + Twine(depth) + " and " + Twine(columns));
-  if (block < 16 || block > kMost || (block & (block - 1)) != 0)
+  const auto packed = PackedWeights::of(op);
+  const int64_t most = PackedWeights::kMost, block = packed.block;
+  if (packed.depth < 1 || packed.depth > most || packed.columns < 1 || packed.columns > most)
+    return in.fail("expected 'K' and 'N' from 1 to 2^30 but got " + Twine(packed.depth) + " and " + Twine(packed.columns));
+  if (block < 16 || block > most || (block & (block - 1)) != 0)
     return in.fail("expected a 'block_size' that is a power of 2 from 16 to 2^30 but got " + Twine(block));
-  if (bits != 2 && bits != 4 && bits != 8)
-    return in.fail("expected weights of 2, 4 or 8 bits but got " + Twine(bits));
-  int64_t blocks = (depth + block - 1) / block, points = columns * blocks;
-  if (std::optional<int64_t> count = countOf(in, op.getB()); count && *count != points * (block * bits / 8))
-    return in.fail("expected " + Twine(points * (block * bits / 8)) + " bytes of weights but got " + Twine(*count));
-  if (std::optional<int64_t> count = countOf(in, op.getScales()); count && *count != points)
-    return in.fail("expected " + Twine(points) + " scales but got " + Twine(*count));
+  if (!PackedWeights::isSupported(packed.bits))
+    return in.fail("expected weights of 2, 4 or 8 bits but got " + Twine(packed.bits));
+  if (a && (a->empty() || contradict(a->back(), packed.depth)))
+    return in.fail("expected rows of " + Twine(packed.depth) + " elements, as 'K' says, but got " + printSizes(*a));
+  const int64_t scales = packed.columns * packed.blocks();
+  if (!in.element(op.getB()).isInteger(8))
+    return in.fail("expected bytes of weights but got elements of type " + typeName(in.element(op.getB())));
+  if (std::optional<int64_t> count = countOf(in, op.getB()); count && *count != packed.weightBytes())
+    return in.fail("expected " + Twine(packed.weightBytes()) + " bytes of weights but got " + Twine(*count));
+  if (std::optional<int64_t> count = countOf(in, op.getScales()); count && *count != scales)
+    return in.fail("expected " + Twine(scales) + " scales but got " + Twine(*count));
   if (Value zeroPoints = op.getZeroPoints()) {
-    int64_t expected = isa<FloatType>(in.element(zeroPoints)) ? points : columns * ((blocks * bits + 7) / 8);
+    Type element = in.element(zeroPoints);
+    if (!isa<FloatType>(element) && !element.isInteger(8))
+      return in.fail("expected zero points that are bytes or floats but got elements of type " + typeName(element));
+    const int64_t expected = isa<FloatType>(element) ? scales : packed.columns * packed.zeroPointBytes();
     if (std::optional<int64_t> count = countOf(in, zeroPoints); count && *count != expected)
       return in.fail("expected " + Twine(expected) + " zero points or bytes of them but got " + Twine(*count));
   }
   if (std::optional<Sizes> bias = op.getBias() ? in.sizes(op.getBias()) : std::nullopt;
-      bias && (bias->size() != 1 || contradict((*bias)[0], columns)))
-    return in.fail("expected a bias of [" + Twine(columns) + "] but got " + printSizes(*bias));
+      bias && (bias->size() != 1 || contradict((*bias)[0], packed.columns)))
+    return in.fail("expected a bias of [" + Twine(packed.columns) + "] but got " + printSizes(*bias));
   if (a)
     a->back() = op.getN();
   return in.result(op.getY(), in.element(op.getA()), a);

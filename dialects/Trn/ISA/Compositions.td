@@ -12,6 +12,7 @@
 
 include "dialects/Trn/ISA/Accuracy.td"
 include "dialects/Trn/ISA/Formula.td"
+include "dialects/Trn/ISA/ScalarOps.td"
 
 /// A scalar operation as a formula of `$x` (and `$y`). In it the operation itself is the instruction of its row in
 /// ScalarOps.td; another operation that has a composition is composed too. Both sides of a `select` are computed: the one
@@ -45,24 +46,24 @@ defvar kLn2 = "0.69314718055994530942";
 // Roots and logarithms
 //===--------------------------------------------------------------------------===//
 
-/// The table covers [low, high] (SH32). The argument times `scale` lies in it; `back` is what takes the result back.
-class Rescaled<string low, string high, string up, string down, dag upBack, dag downBack, int noBack> {
-  dag scale = (select (lt $x, low), up, (select (gt $x, high), down, 1));
-  dag back = (select (lt $x, low), upBack, (select (gt $x, high), downBack, noBack));
+/// The argument times `scale` lies in the range of the function's table; `back` is what takes the result back.
+class Rescaled<ActivationFunc table, string up, string down, dag upBack, dag downBack, int noBack> {
+  dag scale = (select (lt $x, table.low), up, (select (gt $x, table.high), down, 1));
+  dag back = (select (lt $x, table.low), upBack, (select (gt $x, table.high), downBack, noBack));
 }
 
-defvar sqrtScale = Rescaled<"0x1p-116", "0x1p118", "0x1p64", "0x1p-64", (div 1, "0x1p32"), (mul 1, "0x1p32"), 1>;
+defvar sqrtScale = Rescaled<ActSqrt, "0x1p64", "0x1p-64", (div 1, "0x1p32"), (mul 1, "0x1p32"), 1>;
 def : Composition<"math.sqrt", (mul (sqrt (mul $x, sqrtScale.scale)), sqrtScale.back),
                   "sqrt(4^n x) / 2^n, where 4^n takes x into the range of the table"> {
   let rowFrom = "0x1p-60";
 }
-defvar rsqrtScale = Rescaled<"0x1p-87", "0x1p97", "0x1p64", "0x1p-64", (mul 1, "0x1p32"), (div 1, "0x1p32"), 1>;
+defvar rsqrtScale = Rescaled<ActRsqrt, "0x1p64", "0x1p-64", (mul 1, "0x1p32"), (div 1, "0x1p32"), 1>;
 def : Composition<"math.rsqrt", (mul (rsqrt (mul $x, rsqrtScale.scale)), rsqrtScale.back),
                   "rsqrt(4^n x) 2^n, where 4^n takes x into the range of the table"> {
   let rowFrom = "0x1p-60";
 }
 
-defvar logScale = Rescaled<"0x1p-64", "0x1p64", "0x1p86", "0x1p-64", (mul -86, kLn2), (mul 64, kLn2), 0>;
+defvar logScale = Rescaled<ActLog, "0x1p86", "0x1p-64", (mul -86, kLn2), (mul 64, kLn2), 0>;
 def : Composition<"math.log", (add (log (mul $x, logScale.scale)), logScale.back),
                   "log(2^n x) - n log(2), where 2^n takes x into the range of the table">;
 

@@ -268,17 +268,21 @@ def BnAggrOp : Inst<"bn_aggr", 0x3D, [Out<"dst", kOnChip, ["F32"]>, In<"src", kO
   let costs = [WorkCost<"DVE", "13 * int64_t(src.elements()) / 3", "documented (ISA26)">];
 }
 
+def ShuffleGroup : InstConstant<"kGroup", 32, "partitions among which data moves">;
+def ShuffleKeep : InstConstant<"kKeep", 255, "the mask entry that keeps the destination">;
 def NcStreamShuffleOp : Inst<"nc_stream_shuffle", 0x3E, [InOut<"dst", kOnChip, kAllTypes>, In<"src", kOnChip, kAllTypes>],
-    [IntsAttr<"mask", 32, 0, 255>], ["DVE"]> {
+    [IntsAttr<"mask", ShuffleGroup.value, 0, ShuffleKeep.value>], ["DVE"]> {
   let summary = "permute or broadcast partitions inside each group of 32";
   let description = "Partition i of dst becomes partition mask[i mod 32] of the same group of 32 of src; 255 keeps dst.";
   let source = "ISA32 nc_stream_shuffle";
+  let constants = [ShuffleGroup, ShuffleKeep];
   let rules = [
     SameShape<"dst", "src", "ISA32 nc_stream_shuffle">,
     Rule<21, "dst.dtype == src.dtype", "expected equal element types, but got {name(dst.dtype)} and {name(src.dtype)}",
          "ISA32 nc_stream_shuffle">,
     Rule<22, "shuffleInRange(mask, src.partitions)",
-         "expected mask entries below the {std::min(src.partitions, 32u)} partitions of a group, or 255", "ISA32 nc_stream_shuffle">,
+         "expected mask entries below the {std::min<uint32_t>(src.partitions, nc_stream_shuffle::kGroup)} partitions of a "
+         "group, or {nc_stream_shuffle::kKeep}", "ISA32 nc_stream_shuffle">,
   ];
   let costs = [WorkCost<"DVE", "int64_t(dst.elements())", "documented (ISA26)">];
 }

@@ -141,6 +141,17 @@ class PatternAttr<string name>
                "$_builder.getDenseI64ArrayAttr(" # name # ")">;
 
 //===--------------------------------------------------------------------------===//
+// Numbers
+//===--------------------------------------------------------------------------===//
+
+/// A number in the meaning of an instruction: for C++ `trn::isa::<mnemonic>::<name>` (dialects/Trn/ISA/Constants.h).
+class InstConstant<string name_, int value_, string doc_> {
+  string name = name_;
+  int value = value_;
+  string doc = doc_;
+}
+
+//===--------------------------------------------------------------------------===//
 // Rules and costs
 //===--------------------------------------------------------------------------===//
 
@@ -217,6 +228,7 @@ class Inst<string mnemonic_, int opcode_, list<Operand> operandRecords, list<Ins
   list<Operand> operands = operandRecords;
   list<InstAttr> instAttrs = attrRecords;
   list<string> engines = engines_;
+  list<InstConstant> constants = [];
   list<Rule> rules = [];
   list<Cost> costs = [];
   int since = 2;  // first core version that has it

@@ -88,7 +88,7 @@ def ActRelu       : ActivationFunc<"Relu", 2, "relu", 0, "max(x, 0)">;
 def ActSign       : ActivationFunc<"Sign", 3, "sign", 0, "-1, 0 or 1; NaN stays (ours)">;
 def ActAbs        : ActivationFunc<"Abs", 4, "abs", 0, "|x|">;
 def ActExp        : ActivationFunc<"Exp", 5, "exp", 1, "e^x">;
-def ActLog        : ActivationFunc<"Log", 6, "log", 1, "natural logarithm", "0x1p-64f", "0x1p64f">;
+def ActLog        : ActivationFunc<"Log", 6, "log", 1, "natural logarithm", "0x1p-64", "0x1p64">;
 def ActSigmoid    : ActivationFunc<"Sigmoid", 7, "sigmoid", 2, "1 / (1 + e^-x)">;
 def ActTanh       : ActivationFunc<"Tanh", 8, "tanh", 2, "hyperbolic tangent">;
 def ActSilu       : ActivationFunc<"Silu", 9, "silu", 2, "x * sigmoid(x)">;
@@ -100,12 +100,12 @@ def ActMish       : ActivationFunc<"Mish", 12, "mish", 2, "x * tanh(log(1 + e^x)
 def ActSoftplus   : ActivationFunc<"Softplus", 13, "softplus", 1, "log(1 + e^x)">;
 def ActGelu       : ActivationFunc<"Gelu", 14, "gelu", 3, "x/2 * (1 + erf(x / sqrt(2)))">;
 def ActErf        : ActivationFunc<"Erf", 15, "erf", 3, "error function">;
-def ActSqrt       : ActivationFunc<"Sqrt", 16, "sqrt", 4, "square root", "0x1p-116f", "0x1p118f">;
-def ActRsqrt      : ActivationFunc<"Rsqrt", 17, "rsqrt", 4, "1 / square root", "0x1p-87f", "0x1p97f">;
+def ActSqrt       : ActivationFunc<"Sqrt", 16, "sqrt", 4, "square root", "0x1p-116", "0x1p118">;
+def ActRsqrt      : ActivationFunc<"Rsqrt", 17, "rsqrt", 4, "1 / square root", "0x1p-87", "0x1p97">;
 def ActReciprocal : ActivationFunc<"Reciprocal", 18, "reciprocal", 4, "1 / x, for magnitudes in the range",
-                                   "0x1p-42f", "0x1p42f">;
-def ActSin        : ActivationFunc<"Sin", 19, "sin", 5, "sine, no range reduction", "-0x1.921fb6p1f", "0x1.921fb6p1f">;
-def ActArctan     : ActivationFunc<"Arctan", 20, "arctan", 5, "inverse tangent", "-0x1.921fb6p0f", "0x1.921fb6p0f">;
+                                   "0x1p-42", "0x1p42">;
+def ActSin        : ActivationFunc<"Sin", 19, "sin", 5, "sine, no range reduction", "-0x1.921fb6p1", "0x1.921fb6p1">;
+def ActArctan     : ActivationFunc<"Arctan", 20, "arctan", 5, "inverse tangent", "-0x1.921fb6p0", "0x1.921fb6p0">;
 
 def Trn_ActivationFunc : I32EnumAttr<"ActivationFunc", "activation function",
     [ActCopy, ActSquare, ActRelu, ActSign, ActAbs, ActExp, ActLog, ActSigmoid, ActTanh, ActSilu, ActGeluTanh,

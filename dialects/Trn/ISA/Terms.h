@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+#include "dialects/Trn/ISA/Constants.h"
 #include "dialects/Trn/ISA/ISA.h"
 #include "dialects/Trn/ISA/LoopNest.h"
 #include <algorithm>
@@ -74,9 +75,10 @@ inline uint64_t innermost(const AP &ap, int32_t count) {
 inline bool unitStride(const AP &ap) { return ap.innerStep() == 1; }
 inline bool inPsum(const AP &ap) { return ap.space == Space::PSUM; }
 
-inline bool shuffleInRange(const std::array<int32_t, 32> &mask, uint32_t partitions) {
-  int32_t group = static_cast<int32_t>(std::min<uint32_t>(partitions, 32));
-  return std::all_of(mask.begin(), mask.end(), [&](int32_t entry) { return entry < group || entry == 255; });
+inline bool shuffleInRange(const std::array<int32_t, nc_stream_shuffle::kGroup> &mask, uint32_t partitions) {
+  auto group = static_cast<int32_t>(std::min<uint32_t>(partitions, nc_stream_shuffle::kGroup));
+  return std::all_of(mask.begin(), mask.end(),
+                     [&](int32_t entry) { return entry < group || entry == nc_stream_shuffle::kKeep; });
 }
 
 //===----------------------------------------------------------------------===//
