@@ -9,6 +9,12 @@
 
 using namespace mlir;
 
+LogicalResult trn::ir::RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<ModuleOp>((*this)->getParentOfType<ProgramOp>(), getPartAttr()))
+    return emitOpError("expected a module '") << getPart() << "' beside the program";
+  return success();
+}
+
 LogicalResult trn::ir::RepeatOp::verify() {
   constexpr int64_t most = std::numeric_limits<int32_t>::max();
   const int64_t limit = getLimitAttr().getInt();

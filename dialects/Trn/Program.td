@@ -36,13 +36,16 @@ def ProgramOp : Trn_ProgramOp<"program", [HasParent<"::mlir::ModuleOp">]> {
   let assemblyFormat = "`inputs` `(` $inputs `)` `outputs` `(` $outputs `)` attr-dict-with-keyword $body";
 }
 
-def RunOp : Op<Trn_Dialect, "run"> {
+/// Stands in the order that a program says.
+def InProgram : ParentOneOf<["ProgramOp", "RepeatOp", "EitherOp"]>;
+
+def RunOp : Op<Trn_Dialect, "run", [InProgram, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one part, from its first to its last instruction";
   let arguments = (ins FlatSymbolRefAttr:$part);
   let assemblyFormat = "$part attr-dict";
 }
 
-def RepeatOp : Trn_ProgramOp<"repeat"> {
+def RepeatOp : Trn_ProgramOp<"repeat", [InProgram]> {
   let summary = "rounds of parts as often as memory says";
   let description = [{
     `limit` rounds, or as many as the integer in `count` says, which has no smaller `limit` beside it; none any more once
@@ -58,7 +61,7 @@ def RepeatOp : Trn_ProgramOp<"repeat"> {
   let hasVerifier = 1;
 }
 
-def EitherOp : Trn_ProgramOp<"either"> {
+def EitherOp : Trn_ProgramOp<"either", [InProgram]> {
   let summary = "one of two lists of parts, as memory says";
   let description = [{
     The parts of the first body when the flag in `condition` is set, otherwise those of the second.

@@ -7,6 +7,7 @@
 #include "dialects/Trn/Formula.h"
 #include "dialects/Trn/ISA/ScalarFunctions.h"
 #include "dialects/Trn/Registration.h"
+#include "runtime/executable/Format.h"
 
 using namespace mlir;
 using namespace trn;
@@ -25,6 +26,8 @@ LogicalResult AllocOp::verify() {
     return emitOpError("expected a static shape, but got ") << type;
   if (!type.getLayout().isIdentity())
     return emitOpError("expected the default layout, but got ") << type;
+  if (!dtypeOf(type.getElementType()))
+    return emitOpError("expected an element type of the machine, but got ") << type;
   const isa::DeviceInfo &device = isa::widestDevice();
   if (*space != isa::Space::HBM && (type.getRank() == 0 || type.getDimSize(0) > device.partitions))
     return emitOpError("expected dimension 0 to be at most ")
@@ -84,6 +87,13 @@ LogicalResult GlobalOp::verify() {
     return emitOpError("expected memory space #trn.hbm, but got type ") << type;
   if (!type.hasStaticShape())
     return emitOpError("expected a static shape, but got ") << type;
+  if (!type.getLayout().isIdentity())
+    return emitOpError("expected the default layout, but got ") << type;
+  if (!dtypeOf(type.getElementType()))
+    return emitOpError("expected an element type of the machine, but got ") << type;
+  if (type.getRank() > exe::format::kMaxRank)
+    return emitOpError("expected at most ") << exe::format::kMaxRank << " dimensions, as executables have, but got "
+                                            << type;
   bool isWeight = getKind() == GlobalKind::Weight;
   if (isWeight != getValue().has_value())
     return emitOpError(isWeight ? "expected a 'value' for a weight" : "expected a 'value' for weights only");

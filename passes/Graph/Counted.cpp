@@ -453,14 +453,16 @@ bool trn::writeSizes(Operation *op) {
   return true;
 }
 
+std::string trn::countedWords(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (std::optional<Counted> counted = countedOf(operand))
+      return "the run decides how many elements of what node '" + originOf(counted->count.getLoc()).node + "' makes are valid";
+  return "";
+}
+
 //===----------------------------------------------------------------------===//
 // Ends
 //===----------------------------------------------------------------------===//
-
-/// The node that made a count.
-static std::string makerOf(Value count) {
-  return originOf(count.getLoc()).node;
-}
 
 LogicalResult trn::endCounts(func::FuncOp function) {
   Operation *terminator = function.getBody().front().getTerminator();
@@ -475,9 +477,8 @@ LogicalResult trn::endCounts(func::FuncOp function) {
       std::string reason;
       (void)takeCounted(user, /*isInferred=*/true, reason);
       emitError(user->getLoc())
-          << "expected an operand whose size is known, but the run decides how many elements of what node '"
-          << makerOf(counted.getCount()) << "' makes are valid" << (reason.empty() ? "" : ", and ") << reason
-          << "; end the model before this node";
+          << "expected an operand whose size is known, but " << countedWords(user) << (reason.empty() ? "" : ", and ")
+          << reason << "; end the model before this node";
       result = failure();
     }
   if (failed(result))

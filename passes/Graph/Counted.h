@@ -32,6 +32,9 @@ std::optional<Counted> countedOf(mlir::Value value);
 /// Binds a count to a tensor, at the builder's place.
 mlir::Value bindCount(mlir::OpBuilder &builder, mlir::Location loc, const Counted &counted);
 
+/// Of what the run decides the size, for messages about an operation with a counted operand; empty for others.
+std::string countedWords(mlir::Operation *op);
+
 /// Gives an operation whose record makes counts, and whose results have static sizes, its count; or writes out what is
 /// decomposed into one. True when something changed.
 bool makeCount(mlir::Operation *op);

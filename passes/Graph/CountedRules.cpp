@@ -795,7 +795,9 @@ bool trn::takeCounted(Operation *op, bool isInferred, std::string &reason) {
     return false;
   const OpRecord *record = lookupRecord(op);
   if (!record || record->counted.empty()) {
-    reason = record ? "'" + record->name.str() + "' takes no such operand" : "it crosses the border of a loop or branch";
+    reason = record                     ? "'" + record->name.str() + "' takes no such operand"
+             : llvm::isa<CountedOp>(op) ? "another of its dimensions is counted, too"
+                                        : "it crosses the border of a loop or branch";
     return false;
   }
   if (!isInferred)

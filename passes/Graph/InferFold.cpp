@@ -117,7 +117,12 @@ private:
       return true;
     onnx::Inference inference(op);
     if (failed(inference.run())) {
-      emitError(op->getLoc()) << inference.message();
+      // A size that is counted is the largest one: it contradicts nothing, but there is nothing to compute with either.
+      if (std::string counted = countedWords(op); !counted.empty())
+        emitError(op->getLoc()) << "expected operands whose sizes are known, but " << counted << ", and of the most of them: "
+                                << inference.message() << "; end the model before this node";
+      else
+        emitError(op->getLoc()) << inference.message();
       poison(op);
       return false;
     }

@@ -29,6 +29,7 @@ public:
 
   LogicalResult imported() {
     if (findMain()) {
+      verifySignature();
       verifyNames();
       main.walk([&](Operation *op) {
         verifyIsOnnx(op);
@@ -40,8 +41,10 @@ public:
   }
 
   LogicalResult graph() {
-    if (succeeded(imported()))
-      forEachType([&](Operation *op, Type type) { verifyStatic(op, type); });
+    if (failed(imported()))
+      return failure();
+    forEachType([&](Operation *op, Type type) { verifyStatic(op, type, /*mustBeTensor=*/true); });
+    verifyCounts();
     return success(ok);
   }
 
@@ -53,7 +56,7 @@ public:
       verifyWeight(op);
     });
     forEachType([&](Operation *op, Type type) {
-      verifyStatic(op, type);
+      verifyStatic(op, type, /*mustBeTensor=*/llvm::isa<func::FuncOp>(op));
       verifyLogical(op, type);
       verifyElements(op, type);
     });
@@ -79,6 +82,17 @@ private:
     if (ok && !llvm::hasSingleElement(main.getBody()))
       breach(main, "M1") << "expected a body of one block";
     return ok;
+  }
+
+  void verifySignature() {
+    auto check = [&](Type type) {
+      if (!llvm::isa<TensorType, onnx::SequenceType>(type))
+        breach(main, "M7") << "expected inputs and outputs that are tensors or sequences of them, but got " << type;
+    };
+    llvm::for_each(main.getArgumentTypes(), check);
+    llvm::for_each(main.getResultTypes(), check);
+    if (!llvm::isa<func::ReturnOp>(main.front().getTerminator()))
+      breach(main, "M7") << "expected a body that ends in 'func.return'";
   }
 
   void verifyNames() {
@@ -137,10 +151,29 @@ private:
     });
   }
 
-  void verifyStatic(Operation *op, Type type) {
+  void verifyStatic(Operation *op, Type type, bool mustBeTensor) {
     auto tensor = dyn_cast<TensorType>(type);
-    if (tensor && !(tensor.hasRank() && tensor.hasStaticShape()))
-      breach(op, "M6") << "expected a static shape, but got " << type;
+    if (tensor ? !(tensor.hasRank() && tensor.hasStaticShape()) : mustBeTensor)
+      breach(op, "M6") << "expected a tensor of static shape, but got " << type;
+  }
+
+  /// An output of which the run decides how much is valid names the output that counts it.
+  void verifyCounts() {
+    for (unsigned i = 0; i < main.getNumResults(); ++i) {
+      Attribute count = main.getResultAttr(i, "onnx.count"), dim = main.getResultAttr(i, "onnx.count_dim");
+      if (!count && !dim)
+        continue;
+      auto number = dyn_cast_if_present<IntegerAttr>(count), counted = dyn_cast_if_present<IntegerAttr>(dim);
+      if (!number || !counted || number.getValue().uge(main.getNumResults()) ||
+          counted.getValue().uge(cast<TensorType>(main.getResultTypes()[i]).getRank())) {
+        breach(main, "M8") << "expected the number of an output as 'onnx.count' of output #" << i
+                           << ", and one of its dimensions as 'onnx.count_dim'";
+        continue;
+      }
+      auto type = cast<TensorType>(main.getResultTypes()[number.getInt()]);
+      if (!type.getElementType().isInteger(32) || type.getNumElements() != 1)
+        breach(main, "M8") << "expected one 32-bit integer as the count of output #" << i << ", but got " << type;
+    }
   }
 
   void verifyLogical(Operation *op, Type type) {

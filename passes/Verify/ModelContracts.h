@@ -14,13 +14,15 @@ namespace trn {
 /// M3  @main holds operations of `onnx` and its return only
 /// M4  every operation but weights tells its node in its location
 /// M5  a weight of more than kInlineBytes whose elements differ is a resource
+/// M7  inputs and outputs are tensors, or sequences of them; @main ends in its return
 mlir::LogicalResult verifyImported(mlir::ModuleOp module);
 
-/// M1 to M5, and
-/// M6  every tensor has a rank and a static shape
+/// M1 to M5, M7, and
+/// M6  every value is a tensor with a rank and a static shape
+/// M8  `onnx.count` of an output is the number of an output of one 32-bit integer, `onnx.count_dim` one of its dimensions
 mlir::LogicalResult verifyGraph(mlir::ModuleOp module);
 
-/// M1, M5, M6, and
+/// M1, M5, M6 of what is a tensor and of inputs and outputs, and
 /// T1  @main holds operations of linalg, tensor, arith, math, scf and affine, weights, calls of library kernels and scalar
 ///     functions only;
 ///     inside of a structured operation also casts between integers with and without sign

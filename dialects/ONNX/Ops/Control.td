@@ -67,6 +67,7 @@ def ONNX_RepeatOp : Op<ONNX_Dialect, "repeat", [SingleBlock, AttrSizedOperandSeg
   let results = (outs Variadic<ONNX_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`(` operands `)` regions attr-dict `:` functional-type(operands, results)";
+  let hasRegionVerifier = 1;
 }
 
 /// What is left of a branch for the device: one of the bodies, which read values from around them and give results of the
@@ -77,6 +78,7 @@ def ONNX_BranchOp : Op<ONNX_Dialect, "branch", [SingleBlock]> {
   let results = (outs Variadic<ONNX_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$then_branch, SizedRegion<1>:$else_branch);
   let assemblyFormat = "`(` operands `)` regions attr-dict `:` functional-type(operands, results)";
+  let hasRegionVerifier = 1;
 }
 
 /// A tensor of the largest size, of which as many elements of a dimension are valid as the count says, the first ones; the
@@ -86,6 +88,7 @@ def ONNX_CountedOp : Op<ONNX_Dialect, "counted", [Pure]> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_I64Tensor:$count, I64Attr:$dim, UnitAttr:$zeros);
   let results = (outs ONNX_Tensor:$y);
   let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 
 /// Ends a body with its results.

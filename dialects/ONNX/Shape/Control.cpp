@@ -14,6 +14,12 @@
 using namespace mlir;
 using namespace trn::onnx;
 
+/// Whether a value, if it is there, has one element as far as its sizes are known.
+static bool mayBeOne(Inference &in, Value value) {
+  std::optional<Sizes> sizes = value ? in.sizes(value) : std::nullopt;
+  return !sizes || llvm::all_of(*sizes, [](int64_t size) { return !isStatic(size) || size == 1; });
+}
+
 LogicalResult shape::control(Inference &in) {
   Operation *op = in.operation();
   for (Region &body : op->getRegions())
@@ -21,8 +27,13 @@ LogicalResult shape::control(Inference &in) {
       return in.fail("expected a body that ends in 'onnx.yield'");
   // The body of a Loop gives the next condition first.
   unsigned skipped = llvm::isa<LoopOp>(op), arguments = 0;
-  if (auto loop = dyn_cast<LoopOp>(op))
+  if (auto loop = dyn_cast<LoopOp>(op)) {
     arguments = 2 + loop.getCarried().size();
+    if (!mayBeOne(in, loop.getTripCount()) || !mayBeOne(in, loop.getCondition()))
+      return in.fail("expected a trip count and a condition of one element");
+  }
+  if (auto branch = dyn_cast<IfOp>(op); branch && !mayBeOne(in, branch.getCondition()))
+    return in.fail("expected a condition of one element but got " + printSizes(*in.sizes(branch.getCondition())));
   if (auto scan = dyn_cast<ScanOp>(op)) {
     arguments = scan.getInputs().size();
     if (scan.getNumScanInputs() < 1 || scan.getNumScanInputs() > arguments)

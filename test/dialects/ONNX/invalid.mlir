@@ -196,3 +196,115 @@ func.func @far(%x: tensor<4x5xf32>, %i: tensor<2x6xi64>, %u: tensor<2x6xf32>) {
   %y = onnx.ScatterElements(%x, %i, %u) : (tensor<4x5xf32>, tensor<2x6xi64>, tensor<2x6xf32>) -> tensor<*xf32>
   return
 }
+
+// -----
+
+func.func @count_of_two(%x: tensor<4xf32>, %n: tensor<2xi64>) {
+  // expected-error@+1 {{expected a count of one element but got 'tensor<2xi64>'}}
+  %y = onnx.counted(%x, %n) {dim = 0 : i64} : (tensor<4xf32>, tensor<2xi64>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @counted_dim(%x: tensor<4xf32>, %n: tensor<i64>) {
+  // expected-error@+1 {{expected a 'dim' from 0 to 0 but got 1}}
+  %y = onnx.counted(%x, %n) {dim = 1 : i64} : (tensor<4xf32>, tensor<i64>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @counted_type(%x: tensor<4xf32>, %n: tensor<i64>) {
+  // expected-error@+1 {{expected a result of type 'tensor<4xf32>' but got 'tensor<5xf32>'}}
+  %y = onnx.counted(%x, %n) {dim = 0 : i64} : (tensor<4xf32>, tensor<i64>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @counted_of_unknown_size(%x: tensor<?xf32>, %n: tensor<i64>) {
+  // expected-error@+1 {{expected a tensor of its largest size but got 'tensor<?xf32>'}}
+  %y = onnx.counted(%x, %n) {dim = 0 : i64} : (tensor<?xf32>, tensor<i64>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @repeat_without_number(%x: tensor<4xf32>) {
+  // expected-error@+1 {{expected the number of the step, one 64-bit integer, as the first carried value}}
+  %y = onnx.repeat(%x) {
+  ^bb0(%v: tensor<4xf32>):
+    onnx.yield %v : tensor<4xf32>
+  } {limit = 7 : i64, operandSegmentSizes = array<i32: 0, 0, 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @repeat_of_other_types(%i: tensor<i64>, %x: tensor<4xf32>) {
+  // expected-error@+1 {{expected a body that takes ('tensor<i64>', 'tensor<4xf32>') but got ('tensor<i64>')}}
+  %y:2 = onnx.repeat(%i, %x) {
+  ^bb0(%n: tensor<i64>):
+    onnx.yield %n, %x : tensor<i64>, tensor<4xf32>
+  } {limit = 7 : i64, operandSegmentSizes = array<i32: 0, 0, 2>}
+    : (tensor<i64>, tensor<4xf32>) -> (tensor<i64>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @repeat_without_condition(%i: tensor<i64>, %c: tensor<i1>) {
+  // expected-error@+1 {{expected a body that gives ('tensor<i1>', 'tensor<i64>') but got ('tensor<i64>')}}
+  %y = onnx.repeat(%c, %i) {
+  ^bb0(%n: tensor<i64>):
+    onnx.yield %n : tensor<i64>
+  } {limit = 7 : i64, operandSegmentSizes = array<i32: 0, 1, 1>} : (tensor<i1>, tensor<i64>) -> tensor<i64>
+  return
+}
+
+// -----
+
+func.func @repeat_less_than_never(%i: tensor<i64>) {
+  // expected-error@+1 {{expected a limit of at least 0 but got -1}}
+  %y = onnx.repeat(%i) {
+  ^bb0(%n: tensor<i64>):
+    onnx.yield %n : tensor<i64>
+  } {limit = -1 : i64, operandSegmentSizes = array<i32: 0, 0, 1>} : (tensor<i64>) -> tensor<i64>
+  return
+}
+
+// -----
+
+func.func @branch_of_two_types(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<5xf32>) {
+  // expected-error@+1 {{expected a body that gives ('tensor<4xf32>') but got ('tensor<5xf32>')}}
+  %z = onnx.branch(%c) {
+    onnx.yield %x : tensor<4xf32>
+  }, {
+    onnx.yield %y : tensor<5xf32>
+  } : (tensor<i1>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @if_of_four(%x: tensor<4xf32>, %c: tensor<4xi1>) {
+  // expected-error@+1 {{expected a condition of one element but got 4}}
+  %z = onnx.If(%c) {
+    onnx.yield %x : tensor<4xf32>
+  }, {
+    onnx.yield %x : tensor<4xf32>
+  } : (tensor<4xi1>) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @loop_of_four(%x: tensor<f32>, %m: tensor<4xi64>) {
+  // expected-error@+1 {{expected a trip count and a condition of one element}}
+  %y = onnx.Loop(%m, %x) {
+  ^bb0(%i: tensor<*xi64>, %c: tensor<*xi1>, %v: tensor<*xf32>):
+    onnx.yield %c, %v : tensor<*xi1>, tensor<*xf32>
+  } {operandSegmentSizes = array<i32: 1, 0, 1>} : (tensor<4xi64>, tensor<f32>) -> tensor<*xf32>
+  return
+}

@@ -24,6 +24,56 @@ trn.program inputs(["n"]) outputs([]) {
 
 // -----
 
+trn.program inputs([]) outputs([]) {
+  // expected-error @+1 {{expected a module 'part0' beside the program}}
+  trn.run @part0
+}
+
+// -----
+
+func.func @part0() {
+  return
+}
+trn.program inputs([]) outputs([]) {
+  trn.repeat limit(3) carried([]) {
+    // expected-error @+1 {{expected a module 'part0' beside the program}}
+    trn.run @part0
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expected an element type of the machine, but got 'memref<4x4xindex, #trn.hbm>'}}
+trn.global @x kind(input) io_name "x" : memref<4x4xindex, #trn.hbm>
+
+// -----
+
+// expected-error @+1 {{expected at most 8 dimensions, as executables have, but got}}
+trn.global @x kind(input) io_name "x" : memref<1x1x1x1x1x1x1x1x4xf32, #trn.hbm>
+
+// -----
+
+// expected-error @+1 {{expected the default layout, but got}}
+trn.global @x kind(input) io_name "x" : memref<4x4xf32, strided<[1, 4]>, #trn.hbm>
+
+// -----
+
+func.func @alloc_of_index() {
+  // expected-error @+1 {{expected an element type of the machine, but got 'memref<4xindex, #trn.hbm>'}}
+  %0 = trn.alloc : memref<4xindex, #trn.hbm>
+  return
+}
+
+// -----
+
+func.func @order_in_a_function() {
+  // expected-error @+1 {{expects parent op to be one of 'trn.program, trn.repeat, trn.either'}}
+  trn.run @order_in_a_function
+  return
+}
+
+// -----
+
 func.func @space(%d: memref<64x32xf32, #trn.sbuf>, %s: memref<128x64xbf16, #trn.sbuf>, %m: memref<128x32xbf16, #trn.sbuf>) {
   // expected-error @+1 {{'trn.nc_matmul' op operand 'dst': expected memory space psum, but got sbuf (rule 1, A2 memory access table)}}
   trn.nc_matmul outs(%d : memref<64x32xf32, #trn.sbuf>) ins(%s, %m : memref<128x64xbf16, #trn.sbuf>, memref<128x32xbf16, #trn.sbuf>)

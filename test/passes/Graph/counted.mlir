@@ -123,3 +123,24 @@ func.func @flag(%x: tensor<8xf32>, %keep: tensor<8xi1>) -> tensor<*xf32> {
   %y = onnx.ConstantOfShape(%size) : (tensor<*xi64>) -> tensor<*xf32>
   return %y : tensor<*xf32>
 }
+
+// -----
+
+// Of a counted tensor only the largest size is known, which contradicts nothing: that is unsupported, not wrong.
+func.func @meets_a_fixed_size(%x: tensor<6xf32>, %y: tensor<4xf32>) -> tensor<*xf32> {
+  %c = onnx.NonZero(%x) : (tensor<6xf32>) -> tensor<*xi64> loc("found")
+  %f = onnx.Cast(%c) {to = f32} : (tensor<*xi64>) -> tensor<*xf32>
+  // expected-error @+1 {{the run decides how many elements of what node 'found' makes are valid, and of the most of them: expected shapes that broadcast but got 1x6 and 4; end the model before this node}}
+  %z = onnx.Add(%f, %y) : (tensor<*xf32>, tensor<4xf32>) -> tensor<*xf32>
+  return %z : tensor<*xf32>
+}
+
+// -----
+
+// Two counts of one tensor, as nobody but a hand writes them.
+func.func @counted_twice(%x: tensor<4x5xf32>, %n: tensor<i64>, %m: tensor<i64>) -> tensor<4x5xf32> {
+  %0 = onnx.counted(%x, %n) {dim = 0 : i64} : (tensor<4x5xf32>, tensor<i64>) -> tensor<4x5xf32>
+  // expected-error @+1 {{and another of its dimensions is counted, too}}
+  %1 = onnx.counted(%0, %m) {dim = 1 : i64} : (tensor<4x5xf32>, tensor<i64>) -> tensor<4x5xf32>
+  return %1 : tensor<4x5xf32>
+}

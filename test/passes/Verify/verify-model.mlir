@@ -49,7 +49,43 @@ func.func @main(%x: tensor<2xf32> {onnx.name = "x"}) -> (tensor<2xf32> {onnx.nam
 
 // -----
 
-// expected-error @+1 {{stage graph, M6: expected a static shape, but got 'tensor<?xf32>'}}
+// expected-error @+1 {{stage graph, M6: expected a tensor of static shape, but got 'tensor<?xf32>'}}
 func.func @main(%x: tensor<?xf32> {onnx.name = "x"}) -> (tensor<?xf32> {onnx.name = "y"}) {
   return %x : tensor<?xf32>
+}
+
+// -----
+
+// expected-error @+1 {{stage graph, M7: expected inputs and outputs that are tensors or sequences of them, but got 'f32'}}
+func.func @main(%x: f32 {onnx.name = "x"}, %y: tensor<2xf32> {onnx.name = "y"}) -> (tensor<2xf32> {onnx.name = "z"}) {
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{stage graph, M6: expected a tensor of static shape, but got '!onnx.seq<f32>'}}
+func.func @main(%x: !onnx.seq<f32> {onnx.name = "x"}, %y: tensor<2xf32> {onnx.name = "y"}) -> (tensor<2xf32> {onnx.name = "z"}) {
+  return %y : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{stage graph, M7: expected a body that ends in 'func.return'}}
+func.func @main(%x: tensor<2xf32> {onnx.name = "x"}) -> (tensor<2xf32> {onnx.name = "y"}) {
+  onnx.yield %x : tensor<2xf32> loc("end")
+}
+
+// -----
+
+// expected-error @+1 {{stage graph, M8: expected the number of an output as 'onnx.count' of output #0}}
+func.func @main(%x: tensor<2xf32> {onnx.name = "x"}) -> (tensor<2xf32> {onnx.name = "y", onnx.count = 1, onnx.count_dim = 0}) {
+  return %x : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{stage graph, M8: expected one 32-bit integer as the count of output #0, but got 'tensor<2xi32>'}}
+func.func @main(%x: tensor<2xf32> {onnx.name = "x"}, %n: tensor<2xi32> {onnx.name = "n"})
+    -> (tensor<2xf32> {onnx.name = "y", onnx.count = 1, onnx.count_dim = 0}, tensor<2xi32> {onnx.name = "m"}) {
+  return %x, %n : tensor<2xf32>, tensor<2xi32>
 }
