@@ -79,6 +79,10 @@ public:
       outputs.insert(cast<StringAttr>(name).getValue());
     if (failed(addBlock(program.getBody().front())))
       return failure();
+    for (auto [names, kind] : {std::pair(program.getInputs(), "input"), std::pair(program.getOutputs(), "output")})
+      for (Attribute name : names)
+        if (!byName.contains(cast<StringAttr>(name).getValue()))
+          return program.emitOpError("expected a part with the ") << kind << " " << name << " of the program";
     finish();
     return success();
   }
@@ -409,10 +413,8 @@ private:
     for (const exe::Program &queue : exe.programs)
       instructions += queue.commands.size();
     exe.build["instructions"] = std::to_string(instructions);
-    uint64_t scratch = 0; // what one part leaves for another is an output of the part
-    for (const exe::Buffer &buffer : exe.buffers)
-      scratch += buffer.kind == exe::BufferKind::Scratch ? buffer.bytes : 0;
-    exe.build["scratch_bytes"] = std::to_string(scratch);
+    // What one part leaves for another is an output of the part.
+    exe.build["scratch_bytes"] = std::to_string(exe.bytesOf(exe::BufferKind::Scratch));
     for (const auto &key : unknownWork.keys())
       exe.build.erase(key.str());
     exe.weights.bytes = weights->bytes;

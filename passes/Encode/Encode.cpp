@@ -210,7 +210,7 @@ void Encoder::finish() {
   exe.build["instructions"] = std::to_string(instructions);
   exe.build["hardware_macs"] = std::to_string(macs);
   exe.build["scratch_bytes"] = std::to_string(scratchBytes);
-  exe.build["weight_bytes"] = std::to_string(stream.bytes());
+  exe.build["weight_bytes"] = std::to_string(exe.bytesOf(exe::BufferKind::Weight));
   if (options.keepIr) {
     llvm::raw_string_ostream text(exe.ir);
     OpPrintingFlags flags;

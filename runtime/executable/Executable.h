@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -79,6 +80,8 @@ struct WeightSource {
   /// Fills `size` bytes from `offset` on; false when the source failed.
   std::function<bool(uint64_t offset, void *out, uint64_t size)> read;
   const uint8_t *data = nullptr;
+  /// The checksum that the file states of `data` (Checksum.h); none when no file does.
+  std::optional<uint32_t> crc32c;
   /// Keeps what `data` points into alive.
   std::shared_ptr<const void> owner;
 };
@@ -96,6 +99,14 @@ struct Executable {
   /// Facts for reports: compiler version, options, `model_macs`, `weight_bytes`, ...
   std::map<std::string, std::string> build;
   std::string ir; ///< optional: textual IR of a stage, for inspection; never read by the runtime
+
+  /// Bytes of all buffers of a kind, without what lies between them in the file.
+  uint64_t bytesOf(BufferKind kind) const {
+    uint64_t bytes = 0;
+    for (const Buffer &buffer : buffers)
+      bytes += buffer.kind == kind ? buffer.bytes : 0;
+    return bytes;
+  }
 
   /// Whether a buffer is the count of an output: it is none of the model's outputs itself.
   bool isCount(uint32_t buffer) const {

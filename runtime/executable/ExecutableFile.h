@@ -28,6 +28,10 @@ absl::StatusOr<std::shared_ptr<const Executable>> loadExecutable(int fd, const s
 absl::StatusOr<std::shared_ptr<const Executable>> loadExecutable(absl::Span<const uint8_t> bytes,
                                                                  const std::string &what);
 
+/// Compares the weights with the checksum that their file states. Loading does that for all other sections; weights, which
+/// are nearly all of a file, are compared by those who use them.
+absl::Status verifyWeights(const Executable &executable);
+
 /// Checks that `executable` can be run without touching anything outside it: device known, every instruction legal on
 /// its engine and inside SBUF, PSUM and its buffers, semaphores and rings in range. All problems in one error, each
 /// with engine, position and ONNX node.

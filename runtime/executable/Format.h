@@ -11,7 +11,7 @@
 namespace trn::exe::format {
 
 /// The version of the format. A reader refuses a major version that is not its own, and reads every minor version.
-constexpr uint16_t kMajor = 1, kMinor = 2;
+constexpr uint16_t kMajor = 1, kMinor = 3;
 
 /// Features that a reader must know to run the file (a set bit that it does not know is an error).
 enum RequiredFeature : uint64_t { kKnownRequired = 0 };
@@ -111,27 +111,45 @@ struct BuildRecord {
 };
 static_assert(sizeof(BuildRecord) == 8);
 
-/// The sections, in file order: TRN_SECTION(id, name, required by the runtime).
+/// `.trnx.sums` (since 1.3): the checksum of each section in the file but this one.
+struct SumRecord {
+  char section[16]; ///< name of the section, padded with zeros
+  uint32_t crc32c, reserved;
+};
+static_assert(sizeof(SumRecord) == 24);
+
+/// The sections, in file order: TRN_SECTION(id, name, required by the runtime, minor version that it came with).
 #define TRN_SECTIONS(TRN_SECTION)                                                                                      \
-  TRN_SECTION(Note, ".note.trnx", true)                                                                                \
-  TRN_SECTION(Programs, ".trnx.programs", true)                                                                        \
-  TRN_SECTION(Inst, ".trnx.inst", true)                                                                                \
-  TRN_SECTION(Rings, ".trnx.rings", true)                                                                              \
-  TRN_SECTION(Buffers, ".trnx.buffers", true)                                                                          \
-  TRN_SECTION(WeightTable, ".trnx.wtab", true)                                                                         \
-  TRN_SECTION(Io, ".trnx.io", true)                                                                                    \
-  TRN_SECTION(Strings, ".trnx.strings", true)                                                                          \
-  TRN_SECTION(Build, ".trnx.build", true)                                                                              \
-  TRN_SECTION(DebugMap, ".trnx.debug.map", true)                                                                       \
-  TRN_SECTION(Flow, ".trnx.flow", false)                                                                               \
-  TRN_SECTION(DebugIr, ".trnx.debug.ir", false)                                                                        \
-  TRN_SECTION(Weights, ".trnx.weights", true)
+  TRN_SECTION(Note, ".note.trnx", true, 0)                                                                             \
+  TRN_SECTION(Programs, ".trnx.programs", true, 0)                                                                     \
+  TRN_SECTION(Inst, ".trnx.inst", true, 0)                                                                             \
+  TRN_SECTION(Rings, ".trnx.rings", true, 0)                                                                           \
+  TRN_SECTION(Buffers, ".trnx.buffers", true, 0)                                                                       \
+  TRN_SECTION(WeightTable, ".trnx.wtab", true, 0)                                                                      \
+  TRN_SECTION(Io, ".trnx.io", true, 0)                                                                                 \
+  TRN_SECTION(Strings, ".trnx.strings", true, 0)                                                                       \
+  TRN_SECTION(Build, ".trnx.build", true, 0)                                                                           \
+  TRN_SECTION(DebugMap, ".trnx.debug.map", true, 0)                                                                    \
+  TRN_SECTION(Flow, ".trnx.flow", false, 0)                                                                            \
+  TRN_SECTION(DebugIr, ".trnx.debug.ir", false, 0)                                                                     \
+  TRN_SECTION(Weights, ".trnx.weights", true, 0)                                                                       \
+  TRN_SECTION(Sums, ".trnx.sums", true, 3)
 
 enum Section : unsigned {
-#define TRN_SECTION(id, name, required) k##id,
+#define TRN_SECTION(id, name, required, since) k##id,
   TRN_SECTIONS(TRN_SECTION)
 #undef TRN_SECTION
       kSectionCount
+};
+struct SectionInfo {
+  const char *name;
+  bool required;  ///< by the runtime: `strip` keeps it
+  uint16_t since; ///< minor version
+};
+constexpr SectionInfo kSections[] = {
+#define TRN_SECTION(id, name, required, since) {name, required, since},
+    TRN_SECTIONS(TRN_SECTION)
+#undef TRN_SECTION
 };
 
 /// Weights begin at a multiple of this in the file, so that they can be mapped with huge pages.

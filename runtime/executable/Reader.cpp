@@ -4,6 +4,7 @@
 // afterwards (another process truncates or rewrites it) can neither change nor end a run.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/executable/Checksum.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/executable/Format.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +22,14 @@ namespace trn::exe {
 using namespace format;
 
 namespace {
+
+absl::Status checkSum(absl::Span<const uint8_t> bytes, uint32_t expected, const char *section) {
+  if (uint32_t sum = crc32c(bytes); sum != expected)
+    return absl::DataLossError(absl::StrCat("section ", section, ": expected checksum ", absl::Hex(expected, absl::kZeroPad8),
+                                            " but got ", absl::Hex(sum, absl::kZeroPad8),
+                                            "; the file is damaged: copy it again, or compile the model again"));
+  return absl::OkStatus();
+}
 
 /// A view of the file's bytes; reads beyond its end are errors, never accesses.
 class Reader {
@@ -35,6 +45,7 @@ private:
   }
   absl::Status readSections();
   absl::Status readNote();
+  absl::Status readSums();
   absl::Status readStringsAndTables();
   absl::Status readBuffers();
   absl::Status readPrograms();
@@ -55,15 +66,10 @@ private:
   absl::Span<const uint8_t> bytes_;
   std::string what_;
   absl::Span<const uint8_t> sections_[kSectionCount];
+  bool found_[kSectionCount] = {};
   std::vector<uint8_t> copies_[kSectionCount];
   std::pair<uint32_t, uint32_t> tables_[kSectionCount]; ///< record size, count
   std::shared_ptr<Executable> out_ = std::make_shared<Executable>();
-};
-
-const char *const kNames[] = {
-#define TRN_SECTION(id, name, required) name,
-    TRN_SECTIONS(TRN_SECTION)
-#undef TRN_SECTION
 };
 
 /// Does the section have bytes in the file? What offset and size of the others say means nothing.
@@ -91,7 +97,6 @@ absl::Status Reader::readSections() {
     return bad("expected the table of section names to be in the file");
   absl::Span<const uint8_t> nameBytes = bytes_.subspan(names.sh_offset, names.sh_size);
 
-  bool found[kSectionCount] = {};
   std::vector<std::pair<uint64_t, uint64_t>> taken;
   for (const Elf64_Shdr &header : headers) {
     if (header.sh_name >= nameBytes.size() || !isInFile(header))
@@ -99,11 +104,11 @@ absl::Status Reader::readSections() {
     const char *text = reinterpret_cast<const char *>(nameBytes.data()) + header.sh_name;
     std::string name(text, strnlen(text, nameBytes.size() - header.sh_name));
     for (unsigned s = 0; s < kSectionCount; ++s) {
-      if (name != kNames[s])
+      if (name != kSections[s].name)
         continue;
-      if (found[s])
+      if (found_[s])
         return bad(absl::StrCat("section ", name, " occurs twice"));
-      found[s] = true;
+      found_[s] = true;
       sections_[s] = bytes_.subspan(header.sh_offset, header.sh_size);
       if (header.sh_size)
         taken.emplace_back(header.sh_offset, header.sh_offset + header.sh_size);
@@ -113,17 +118,15 @@ absl::Status Reader::readSections() {
   for (size_t i = 1; i < taken.size(); ++i)
     if (taken[i].first < taken[i - 1].second)
       return bad("two sections overlap");
-#define TRN_SECTION(id, name, required)                                                                                \
-  if (required && !found[k##id])                                                                                       \
-    return bad("section " name " is missing");
-  TRN_SECTIONS(TRN_SECTION)
-#undef TRN_SECTION
-  for (unsigned s = 0; s < kWeights; ++s)
-    copies_[s].assign(sections_[s].begin(), sections_[s].end());
+  for (unsigned s = 0; s < kSectionCount; ++s)
+    if (s != kWeights)
+      copies_[s].assign(sections_[s].begin(), sections_[s].end());
   return absl::OkStatus();
 }
 
 absl::Status Reader::readNote() {
+  if (!found_[kNote])
+    return bad(absl::StrCat("section ", kSections[kNote].name, " is missing"));
   const std::vector<uint8_t> &bytes = copies_[kNote];
   Elf64_Nhdr header;
   constexpr size_t kOwner = (sizeof kNoteOwner + 3) / 4 * 4;
@@ -141,9 +144,41 @@ absl::Status Reader::readNote() {
   if (note.required & ~kKnownRequired)
     return bad(absl::StrCat("the file needs features (bits ", absl::Hex(note.required & ~kKnownRequired),
                             ") that this version does not have"));
+  for (unsigned s = 0; s < kSectionCount; ++s)
+    if (!found_[s] && kSections[s].required && kSections[s].since <= note.minor)
+      return bad(absl::StrCat("section ", kSections[s].name, " is missing"));
   out_->device.assign(note.device, strnlen(note.device, sizeof note.device));
   if (!isa::device(out_->device))
     return bad(absl::StrCat("unknown device '", out_->device, "'"));
+  return absl::OkStatus();
+}
+
+/// The checksums of all sections but the weights, which are held to theirs before they are used (verifyWeights).
+absl::Status Reader::readSums() {
+  if (!found_[kSums])
+    return absl::OkStatus();
+  if (absl::Status status = checkTable(kSums, kSections[kSums].name, sizeof(SumRecord)); !status.ok())
+    return status;
+  std::optional<uint32_t> sums[kSectionCount];
+  for (uint32_t i = 0; i < tables_[kSums].second; ++i) {
+    SumRecord entry = record<SumRecord>(kSums, i);
+    for (unsigned s = 0; s < kSectionCount; ++s) {
+      char name[sizeof entry.section] = {};
+      std::memcpy(name, kSections[s].name, std::strlen(kSections[s].name));
+      if (std::memcmp(name, entry.section, sizeof name) == 0 && entry.reserved == 0)
+        sums[s] = entry.crc32c;
+    }
+  }
+  for (unsigned s = 0; s < kSectionCount; ++s) {
+    if (!found_[s] || s == kSums)
+      continue;
+    if (!sums[s])
+      return bad(absl::StrCat(kSections[kSums].name, " has no checksum of section ", kSections[s].name));
+    if (s == kWeights)
+      out_->weights.crc32c = sums[s];
+    else if (absl::Status status = checkSum(sections_[s], *sums[s], kSections[s].name); !status.ok())
+      return bad(std::string(status.message()));
+  }
   return absl::OkStatus();
 }
 
@@ -180,7 +215,7 @@ absl::Status Reader::readStringsAndTables() {
                 {kWeightTable, sizeof(WeightRecord)}, {kIo, sizeof(IoRecord)},           {kBuild, sizeof(BuildRecord)},
                 {kDebugMap, sizeof(DebugRecord)}};
   for (const auto &table : tables)
-    if (absl::Status status = checkTable(table.section, kNames[table.section], table.minimum); !status.ok())
+    if (absl::Status status = checkTable(table.section, kSections[table.section].name, table.minimum); !status.ok())
       return status;
   for (uint32_t i = 0; i < tables_[kBuild].second; ++i) {
     BuildRecord entry = record<BuildRecord>(kBuild, i);
@@ -317,7 +352,7 @@ absl::Status Reader::readPrograms() {
 absl::Status Reader::readFlow() {
   if (sections_[kFlow].empty())
     return absl::OkStatus();
-  if (absl::Status status = checkTable(kFlow, kNames[kFlow], sizeof(FlowRecord)); !status.ok())
+  if (absl::Status status = checkTable(kFlow, kSections[kFlow].name, sizeof(FlowRecord)); !status.ok())
     return status;
   std::vector<uint8_t> operands; // of each command, through all programs
   for (const Program &program : out_->programs)
@@ -332,14 +367,14 @@ absl::Status Reader::readFlow() {
     FlowEdge edge{entry.reader, entry.operand, entry.writer, entry.writerOperand};
     if (edge.reader >= operands.size() || edge.writer >= operands.size() || edge.operand >= operands[edge.reader] ||
         edge.writerOperand >= operands[edge.writer] || (i > 0 && !(out_->flow.back() < edge)))
-      return bad(absl::StrCat(kNames[kFlow], " record ", i, " names operands that do not exist, or is out of order"));
+      return bad(absl::StrCat(kSections[kFlow].name, " record ", i, " names operands that do not exist, or is out of order"));
     out_->flow.push_back(edge);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<Executable>> Reader::read() {
-  for (auto step : {&Reader::readSections, &Reader::readNote, &Reader::readStringsAndTables, &Reader::readBuffers,
+  for (auto step : {&Reader::readSections, &Reader::readNote, &Reader::readSums, &Reader::readStringsAndTables, &Reader::readBuffers,
                     &Reader::readPrograms, &Reader::readFlow})
     if (absl::Status status = (this->*step)(); !status.ok())
       return status;
@@ -377,6 +412,13 @@ absl::StatusOr<std::shared_ptr<FileBytes>> readFile(int fd, size_t size, const s
 }
 
 } // namespace
+
+absl::Status verifyWeights(const Executable &executable) {
+  const WeightSource &weights = executable.weights;
+  if (!weights.crc32c || !weights.data)
+    return absl::OkStatus();
+  return checkSum(absl::MakeConstSpan(weights.data, weights.bytes), *weights.crc32c, kSections[kWeights].name);
+}
 
 absl::StatusOr<std::shared_ptr<const Executable>> loadExecutable(absl::Span<const uint8_t> bytes,
                                                                  const std::string &what) {

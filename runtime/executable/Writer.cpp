@@ -4,6 +4,7 @@
 // weights are pulled from their source piece by piece and never held.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/executable/Checksum.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/executable/Format.h"
 #include "runtime/src/OutputFile.h"
@@ -57,7 +58,7 @@ private:
 };
 
 struct Image {
-  std::vector<uint8_t> sections[kSectionCount]; ///< kWeights stays empty
+  std::vector<uint8_t> sections[kSectionCount]; ///< kWeights stays empty, kSums is filled last
   std::vector<uint8_t> head;                    ///< ELF header, section headers, section names
   uint64_t offsets[kSectionCount] = {}, sizes[kSectionCount] = {};
 };
@@ -168,23 +169,32 @@ void addTables(const Executable &executable, Image &image) {
   image.sections[kStrings] = strings.take();
 }
 
+/// Room for the checksum of each section, which is known when the section is written.
+void reserveSums(Image &image) {
+  Table sums(sizeof(SumRecord));
+  for (unsigned s = 0; s < kSectionCount; ++s)
+    if (s != kSums) {
+      SumRecord record = {};
+      std::memcpy(record.section, kSections[s].name, std::strlen(kSections[s].name));
+      sums.add(record);
+    }
+  image.sections[kSums] = sums.take();
+}
+
+void setSum(Image &image, unsigned section, uint32_t crc) {
+  static_assert(kSums == kSectionCount - 1, "records stand in the order of the sections");
+  std::memcpy(image.sections[kSums].data() + sizeof(TableHeader) + section * sizeof(SumRecord) +
+                  offsetof(SumRecord, crc32c),
+              &crc, sizeof crc);
+}
+
 /// Lays the sections out and writes the ELF headers for them.
 void addHeaders(const Executable &executable, Image &image) {
-  const char *names[] = {
-#define TRN_SECTION(id, name, required) name,
-      TRN_SECTIONS(TRN_SECTION)
-#undef TRN_SECTION
-  };
-  bool needed[] = {
-#define TRN_SECTION(id, name, required) required,
-      TRN_SECTIONS(TRN_SECTION)
-#undef TRN_SECTION
-  };
   std::string nameTable(1, '\0');
   uint32_t nameOffsets[kSectionCount];
   for (unsigned s = 0; s < kSectionCount; ++s) {
     nameOffsets[s] = static_cast<uint32_t>(nameTable.size());
-    nameTable.append(names[s], std::strlen(names[s]) + 1);
+    nameTable.append(kSections[s].name, std::strlen(kSections[s].name) + 1);
   }
   uint32_t ownName = static_cast<uint32_t>(nameTable.size());
   nameTable.append(".shstrtab", 10);
@@ -203,7 +213,7 @@ void addHeaders(const Executable &executable, Image &image) {
     Elf64_Shdr &header = headers[s + 1];
     header.sh_name = nameOffsets[s];
     header.sh_type = s == kNote ? SHT_NOTE : SHT_PROGBITS;
-    header.sh_flags = needed[s] ? SHF_ALLOC : 0; // or `strip` would remove it
+    header.sh_flags = kSections[s].required ? SHF_ALLOC : 0; // or `strip` would remove it
     header.sh_offset = at;
     header.sh_size = size;
     header.sh_addralign = alignment;
@@ -237,6 +247,25 @@ void addHeaders(const Executable &executable, Image &image) {
   std::memcpy(image.head.data() + namesAt, nameTable.data(), nameTable.size());
 }
 
+/// Hands the bytes of a section to `take`, those of weights piece by piece, until it fails.
+template <class Take>
+absl::Status forEachPiece(const Executable &executable, const Image &image, unsigned section, Take &&take) {
+  if (section != kWeights)
+    return take(image.sections[section].data(), image.sections[section].size());
+  const WeightSource &weights = executable.weights;
+  if (weights.data)
+    return take(weights.data, weights.bytes);
+  std::vector<uint8_t> piece(std::min<uint64_t>(weights.bytes, 1 << 20));
+  for (uint64_t done = 0; done < weights.bytes; done += piece.size()) {
+    piece.resize(std::min<uint64_t>(piece.size(), weights.bytes - done));
+    if (!weights.read(done, piece.data(), piece.size()))
+      return absl::DataLossError(absl::StrCat("the source of the weights failed at byte ", done));
+    if (absl::Status status = take(piece.data(), piece.size()); !status.ok())
+      return status;
+  }
+  return absl::OkStatus();
+}
+
 /// Hands all bytes of the file, in order, to `sink`, which returns false to stop.
 template <class Sink> absl::Status emit(const Executable &executable, Sink &&sink) {
   if (absl::Status legal = verifyExecutable(executable); !legal.ok())
@@ -249,6 +278,7 @@ template <class Sink> absl::Status emit(const Executable &executable, Sink &&sin
   image.sections[kNote] = noteBytes(executable);
   addPrograms(executable, image);
   addTables(executable, image);
+  reserveSums(image);
   addHeaders(executable, image);
 
   uint64_t at = 0;
@@ -266,24 +296,22 @@ template <class Sink> absl::Status emit(const Executable &executable, Sink &&sin
   absl::Status stopped = absl::ResourceExhaustedError("cannot write");
   if (!put(image.head.data(), image.head.size()))
     return stopped;
-  for (unsigned s = 0; s < kWeights; ++s)
-    if (!image.sections[s].empty() &&
-        !(padTo(image.offsets[s]) && put(image.sections[s].data(), image.sections[s].size())))
+  for (unsigned s = 0; s < kSectionCount; ++s) {
+    if (image.sizes[s] == 0)
+      continue;
+    if (!padTo(image.offsets[s]))
       return stopped;
-  const WeightSource &weights = executable.weights;
-  if (weights.bytes == 0)
-    return absl::OkStatus();
-  if (!padTo(image.offsets[kWeights]))
-    return stopped;
-  if (weights.data)
-    return put(weights.data, weights.bytes) ? absl::OkStatus() : stopped;
-  std::vector<uint8_t> piece(std::min<uint64_t>(weights.bytes, 1 << 20));
-  for (uint64_t done = 0; done < weights.bytes; done += piece.size()) {
-    piece.resize(std::min<uint64_t>(piece.size(), weights.bytes - done));
-    if (!weights.read(done, piece.data(), piece.size()))
-      return absl::DataLossError(absl::StrCat("the source of the weights failed at byte ", done));
-    if (!put(piece.data(), piece.size()))
-      return stopped;
+    uint32_t crc = 0;
+    absl::Status status = forEachPiece(executable, image, s, [&](const uint8_t *bytes, uint64_t size) {
+      crc = crc32c(absl::MakeConstSpan(bytes, size), crc);
+      return put(bytes, size) ? absl::OkStatus() : stopped;
+    });
+    if (!status.ok())
+      return status;
+    if (s == kWeights && executable.weights.crc32c.value_or(crc) != crc)
+      return verifyWeights(executable);
+    if (s != kSums)
+      setSum(image, s, crc);
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #include "absl/time/time.h"
 #include "runtime/check/Check.h"
 #include "runtime/emulator/Functional.h"
+#include "runtime/executable/ExecutableFile.h"
 #include "runtime/src/HostTypes.h"
 #include <mutex>
 #include <algorithm>
@@ -67,6 +68,8 @@ absl::Status EmulatedSession::start() {
     if (!report.ok())
       return absl::FailedPreconditionError(report.str());
   }
+  if (absl::Status status = exe::verifyWeights(*executable_); !status.ok())
+    return status;
   const std::vector<exe::Buffer> &buffers = executable_->buffers;
   memory_.resize(buffers.size());
   bound_.resize(buffers.size());

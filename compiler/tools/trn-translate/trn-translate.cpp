@@ -41,8 +41,9 @@ static void registerTranslations() {
         absl::StatusOr<std::shared_ptr<const trn::exe::Executable>> loaded = trn::exe::loadExecutable(
             absl::MakeConstSpan(reinterpret_cast<const uint8_t *>(buffer->getBufferStart()), buffer->getBufferSize()),
             buffer->getBufferIdentifier().str());
-        if (!loaded.ok()) {
-          llvm::errs() << "error: " << std::string(loaded.status().message()) << "\n";
+        absl::Status status = loaded.ok() ? trn::exe::verifyWeights(**loaded) : loaded.status();
+        if (!status.ok()) {
+          llvm::errs() << "error: " << std::string(status.message()) << "\n";
           return {};
         }
         context->loadDialect<trn::trnx::TrnxDialect>();

@@ -47,6 +47,10 @@ CompileOptions optionsForInputs(CompileOptions options, llvm::ArrayRef<std::stri
   return options;
 }
 
+std::string counted(int64_t count, llvm::StringRef thing) {
+  return std::to_string(count) + " " + thing.str() + (count == 1 ? "" : "s");
+}
+
 void printError(const std::string &text) { llvm::errs() << "error: " << text << "\n"; }
 
 void printProblems(const std::string &file, const Diagnostics &problems, bool remarks) {

@@ -18,16 +18,18 @@ CompileOptions optionsForInputs(CompileOptions options, llvm::ArrayRef<std::stri
 
 /// Prints problems to standard error: the severity, the model file, the node, the reason, the way out.
 void printProblems(const std::string &file, const Diagnostics &problems, bool remarks = false);
+/// `1 call`, `2 calls`.
+std::string counted(int64_t count, llvm::StringRef thing);
 /// One line on standard error.
 void printError(const std::string &text);
 
 /// The exit code that a compiler's failure means.
 int exitCodeOf(Compiler::Failure failure);
 
-/// An executable and what keeps it alive.
 /// The executable of a module at stage `synced`, with its weights in memory; null with problems of the compiler.
 std::shared_ptr<const exe::Executable> encodeInMemory(Compiler &compiler);
 
+/// An executable and what keeps it alive.
 struct Built {
   std::unique_ptr<Compiler> compiler; ///< null when loaded from a file
   std::shared_ptr<const exe::Executable> executable;

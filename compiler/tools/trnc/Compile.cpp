@@ -75,9 +75,10 @@ static int64_t peakMemoryBytes() {
 }
 
 static void report(CommandLine &line, const exe::Executable &executable, const std::string &output, double seconds) {
-  size_t commands = 0;
+  int64_t commands = 0;
   for (const exe::Program &program : executable.programs)
-    commands += program.commands.size();
+    commands += static_cast<int64_t>(program.commands.size());
+  const auto weightBytes = static_cast<int64_t>(executable.bytesOf(exe::BufferKind::Weight));
   if (line.has(OPT_json)) {
     llvm::json::Object build;
     for (const auto &[key, value] : executable.build)
@@ -85,16 +86,18 @@ static void report(CommandLine &line, const exe::Executable &executable, const s
     llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object{
                                                {"output", output},
                                                {"device", executable.device},
-                                               {"instructions", static_cast<int64_t>(commands)},
-                                               {"weight_bytes", static_cast<int64_t>(executable.weights.bytes)},
+                                               {"instructions", commands},
+                                               {"weight_bytes", weightBytes},
                                                {"compile_seconds", seconds},
                                                {"peak_memory_bytes", peakMemoryBytes()},
                                                {"build", std::move(build)}}))
                  << "\n";
   } else if (!line.has(OPT_quiet)) {
-    llvm::outs() << llvm::formatv("{0}: {1} instructions, {2:f1} MB of weights for {3}, compiled in {4:f2} s\n", output,
-                                  commands, static_cast<double>(executable.weights.bytes) / 1e6, executable.device,
-                                  seconds);
+    llvm::outs() << llvm::formatv("{0}: {1}, {2:f1} MB of weights for {3}, compiled in {4:f2} s\n", output,
+                                  counted(commands, "instruction"), static_cast<double>(weightBytes) / 1e6,
+                                  executable.device, seconds);
+    if (commands == 0)
+      llvm::outs() << "the program computes nothing: no output has an element that depends on an input or weight\n";
   }
 }
 
@@ -128,7 +131,7 @@ int runCompile(CommandLine &line) {
   if (llvm::StringRef(file).ends_with(".trnx"))
     line.problem("'" + file + "' is compiled already; 'trnc run' and 'trnc inspect' take it");
   line.protectFiles(file);
-  if (output == file) // by its default name
+  if (output == file && !line.has(OPT_o) && !line.has(OPT_output)) // by its default name; protectFiles sees others
     line.problem("the output would overwrite the input '" + file + "'");
   if (line.reportProblems("trnc compile"))
     return kUsage;

@@ -53,6 +53,13 @@ static llvm::json::Array libraryKernels(const exe::Executable &executable) {
   return list;
 }
 
+/// Null for a file of a format that had no checksums.
+static llvm::json::Value weightsChecksum(const exe::Executable &executable) {
+  if (!executable.weights.crc32c)
+    return nullptr;
+  return llvm::utohexstr(*executable.weights.crc32c, /*LowerCase=*/true, /*Width=*/8);
+}
+
 static int inspectExecutable(CommandLine &line, const std::string &file) {
   absl::StatusOr<std::shared_ptr<const exe::Executable>> loaded = exe::loadExecutable(file);
   if (!loaded.ok()) {
@@ -60,11 +67,14 @@ static int inspectExecutable(CommandLine &line, const std::string &file) {
     return kBadInput;
   }
   const exe::Executable &executable = **loaded;
+  if (absl::Status status = exe::verifyWeights(executable); !status.ok()) {
+    printError("'" + file + "': " + std::string(status.message()));
+    return kBadInput;
+  }
   llvm::json::Array buffers;
   llvm::json::Object engines, build;
-  int64_t perKind[4] = {};
+  auto bytesOf = [&](exe::BufferKind kind) { return static_cast<int64_t>(executable.bytesOf(kind)); };
   for (const exe::Buffer &buffer : executable.buffers) {
-    perKind[static_cast<unsigned>(buffer.kind)] += static_cast<int64_t>(buffer.bytes);
     bool io = buffer.kind == exe::BufferKind::Input || buffer.kind == exe::BufferKind::Output;
     if (io || line.has(OPT_sections))
       buffers.push_back(llvm::json::Object{{"name", buffer.name},
@@ -85,25 +95,31 @@ static int inspectExecutable(CommandLine &line, const std::string &file) {
                                      {"build", std::move(build)},
                                      {"buffers", std::move(buffers)},
                                      {"instructions", std::move(engines)},
-                                     {"input_bytes", perKind[0]},
-                                     {"output_bytes", perKind[1]},
-                                     {"weight_bytes", perKind[2]},
-                                     {"scratch_bytes", perKind[3]},
+                                     {"input_bytes", bytesOf(exe::BufferKind::Input)},
+                                     {"output_bytes", bytesOf(exe::BufferKind::Output)},
+                                     {"weight_bytes", bytesOf(exe::BufferKind::Weight)},
+                                     {"weights_crc32c", weightsChecksum(executable)},
+                                     {"scratch_bytes", bytesOf(exe::BufferKind::Scratch)},
                                      {"library_kernels", libraryKernels(executable)}}))
        << "\n";
     return kOk;
   }
-  os << llvm::formatv("{0}: for {1}; weights {2} bytes, scratch {3} bytes\n", file, executable.device, perKind[2],
-                      perKind[3]);
+  os << llvm::formatv("{0}: for {1}; weights {2}, scratch {3}\n", file, executable.device, counted(bytesOf(exe::BufferKind::Weight), "byte"),
+                      counted(bytesOf(exe::BufferKind::Scratch), "byte"));
+  if (executable.weights.crc32c)
+    os << llvm::formatv("  checksums of all sections hold; the weights have CRC-32C {0}\n",
+                        llvm::utohexstr(*executable.weights.crc32c, /*LowerCase=*/true, /*Width=*/8));
+  else
+    os << "  no checksums: the file has a format before 1.3\n";
   for (const exe::Buffer &buffer : executable.buffers)
     if (buffer.kind <= exe::BufferKind::Output || line.has(OPT_sections))
       os << llvm::formatv("  {0,-8}'{1}' {2} {3}\n", kindName(buffer.kind), buffer.name,
                           rt::dataTypeName(rt::hostType(buffer.hostDtype)), shapeText(buffer.shape));
   for (const exe::Program &program : executable.programs)
-    os << llvm::formatv("  {0,-5}{1} commands\n", isa::name(program.engine), program.commands.size());
+    os << llvm::formatv("  {0,-5}{1}\n", isa::name(program.engine),
+                        counted(static_cast<int64_t>(program.commands.size()), "command"));
   for (const auto &[name, calls] : libraryCalls(executable))
-    os << llvm::formatv("  library kernel {0}: {1} calls for {2}\n", name, calls.count,
-                        llvm::join(calls.nodes, ", "));
+    os << llvm::formatv("  library kernel {0}: {1} for {2}\n", name, counted(calls.count, "call"), llvm::join(calls.nodes, ", "));
   for (const auto &[key, value] : executable.build)
     os << llvm::formatv("  {0}: {1}\n", key, value);
   if (line.has(OPT_asm))
@@ -157,7 +173,7 @@ static int inspectModel(CommandLine &line, const std::string &file, const Compil
        << "\n";
     return kOk;
   }
-  os << file << ": " << weights << " bytes of weights\n";
+  os << file << ": " << counted(weights, "byte") << " of weights\n";
   for (const auto &[kind, list] : {std::pair<const char *, llvm::json::Array &>{"input", inputs}, {"output", outputs}})
     for (const llvm::json::Value &value : list)
       os << llvm::formatv("  {0,-8}'{1}' {2} {3}\n", kind, value.getAsObject()->getString("name").value_or(""),

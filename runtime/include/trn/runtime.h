@@ -89,7 +89,7 @@ typedef struct trn_instance_options {
  *  field). */
 TRN_API void trn_instance_options_init(trn_instance_options *options, size_t size);
 
-/** Takes the device memory that `executable` needs and places its weights. `options` may be NULL. */
+/** Takes the device memory that `executable` needs, compares its weights with their checksum and places them. `options` may be NULL. */
 TRN_API trn_status trn_instance_create(const trn_executable *executable, const trn_instance_options *options,
                                        trn_instance **instance, trn_error **error);
 TRN_API void trn_instance_free(trn_instance *instance);

@@ -1,4 +1,4 @@
-"""Writes a model y = relu(a:0 + 1), one of 64-bit integers and booleans, an unsupported one, and tensors into a folder."""
+"""Writes a model y = relu(a:0 + 1), the same with a weight, the same of N rows, one of 64-bit integers and booleans, an unsupported one, and tensors into a folder."""
 import sys
 
 import numpy as np
@@ -8,15 +8,18 @@ from onnx import TensorProto, helper, numpy_helper
 folder = sys.argv[1]
 
 
-def save(name, nodes):
-    graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("a:0", TensorProto.FLOAT, [2, 3])],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])],
-                              [numpy_helper.from_array(np.float32(1), "one")])
+def save(name, nodes, rows=2, one=np.float32(1)):
+    graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("a:0", TensorProto.FLOAT, [rows, 3])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [rows, 3])],
+                              [numpy_helper.from_array(one, "one")])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), f"{folder}/{name}.onnx")
 
 
-save("net", [helper.make_node("Add", ["a:0", "one"], ["sum"], name="add"),
-             helper.make_node("Relu", ["sum"], ["y"], name="relu")])
+net = [helper.make_node("Add", ["a:0", "one"], ["sum"], name="add"),
+       helper.make_node("Relu", ["sum"], ["y"], name="relu")]
+save("net", net)
+save("rows", net, rows="N")
+save("weighted", net, one=np.arange(6, dtype=np.float32).reshape(2, 3))
 save("unknown", [helper.make_node("Mystery", ["a:0"], ["y"], name="mystery")])
 integers = helper.make_graph(
     [helper.make_node("Add", ["ids", "two"], ["more"], name="more"),

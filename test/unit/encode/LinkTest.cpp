@@ -95,6 +95,16 @@ TEST_F(Link, ScratchIsWhatPartsHaveAndWhatTheyLeaveForEachOther) {
   EXPECT_EQ(executable->build["scratch_bytes"], std::to_string(4 * (20 + 40)));
 }
 
+TEST_F(Link, InputsAndOutputsAreOfSomePart) {
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) { message += diagnostic.str(); });
+  for (const char *head : {"trn.program inputs([\"nobody\"]) outputs([])", "trn.program inputs([]) outputs([\"nobody\"])"}) {
+    message.clear();
+    EXPECT_TRUE(failed(link("trn.run @part", nullptr, head)));
+    EXPECT_NE(message.find("put \"nobody\" of the program"), std::string::npos) << message;
+  }
+}
+
 TEST_F(Link, OneIntegerDecidesTheWay) {
   for (const char *type : {"1x1xi32", "1x1xi8"}) {
     EXPECT_TRUE(succeeded(linkWith(type, "trn.either condition(\"n\") { } else { }")));

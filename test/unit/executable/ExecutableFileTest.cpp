@@ -1,10 +1,13 @@
 // Executable files: what is written is loaded back, and no damage to the bytes is ever run or crashes the loader.
 #include "runtime/executable/ExecutableFile.h"
+#include "runtime/executable/Checksum.h"
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,6 +102,19 @@ std::vector<uint8_t> bytesOf(const Executable &exe) {
   return bytes.ok() ? *bytes : std::vector<uint8_t>();
 }
 
+/// The place of each section, by name.
+std::map<std::string, std::pair<uint64_t, uint64_t>> sectionsOf(const std::vector<uint8_t> &bytes) {
+  Elf64_Ehdr elf;
+  std::memcpy(&elf, bytes.data(), sizeof elf);
+  std::vector<Elf64_Shdr> headers(elf.e_shnum);
+  std::memcpy(headers.data(), bytes.data() + elf.e_shoff, headers.size() * sizeof(Elf64_Shdr));
+  std::map<std::string, std::pair<uint64_t, uint64_t>> places;
+  for (const Elf64_Shdr &header : headers)
+    places[reinterpret_cast<const char *>(bytes.data()) + headers[elf.e_shstrndx].sh_offset + header.sh_name] = {
+        header.sh_offset, header.sh_size};
+  return places;
+}
+
 void expectSame(const Executable &a, const Executable &b) {
   EXPECT_EQ(a.device, b.device);
   EXPECT_EQ(a.build, b.build);
@@ -173,7 +189,7 @@ TEST(ExecutableFile, APipeIsRefusedAtOnce) {
 
 TEST(ExecutableFile, WeightsAreAlignedForMapping) {
   std::vector<uint8_t> bytes = bytesOf(addProgram());
-  EXPECT_EQ(bytes.size() - 4096, 2u << 20);
+  EXPECT_EQ(sectionsOf(bytes)[".trnx.weights"], std::pair(uint64_t(2) << 20, uint64_t(4096)));
 }
 
 TEST(ExecutableFile, AProgramWithoutWeightsIsAFileToo) {
@@ -218,6 +234,75 @@ TEST(ExecutableFile, EveryTruncationIsRefused) {
   EXPECT_FALSE(loadExecutable(absl::MakeConstSpan(bytes.data(), bytes.size() - 1), "cut").ok());
 }
 
+TEST(Checksum, IsCrc32c) {
+  // The check value of the catalogue of parametrised CRC algorithms (CRC-32/ISCSI), and RFC 3720 B.4: 32 zeros, 32 ones.
+  const std::string digits = "123456789";
+  auto bytes = [](const std::string &text) {
+    return absl::MakeConstSpan(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+  };
+  EXPECT_EQ(crc32c(bytes(digits)), 0xE3069283u);
+  EXPECT_EQ(crc32c(bytes(std::string(32, '\0'))), 0x8A9136AAu);
+  EXPECT_EQ(crc32c(bytes(std::string(32, '\xff'))), 0x62A8AB43u);
+  EXPECT_EQ(crc32c({}), 0u);
+}
+
+TEST(Checksum, IsTheSameOnEveryHostAndInPieces) {
+  std::mt19937 random(3);
+  std::vector<uint8_t> bytes(100003);
+  for (uint8_t &byte : bytes)
+    byte = static_cast<uint8_t>(random());
+  for (size_t size : {size_t(0), size_t(1), size_t(7), size_t(8), size_t(24575), size_t(24576), size_t(24577), bytes.size()}) {
+    absl::Span<const uint8_t> part = absl::MakeConstSpan(bytes).subspan(0, size);
+    const uint32_t whole = crc32cPortable(part);
+    EXPECT_EQ(crc32c(part), whole) << size;
+    EXPECT_EQ(crc32c(part.subspan(size / 3), crc32c(part.subspan(0, size / 3))), whole) << size;
+  }
+}
+
+TEST(ExecutableFile, EveryFlippedBitOfASectionIsNoticed) {
+  const std::vector<uint8_t> whole = bytesOf(addProgram());
+  for (const auto &[name, place] : sectionsOf(whole)) {
+    if (name.empty() || name == ".shstrtab")
+      continue;
+    for (uint64_t i = 0; i < std::min<uint64_t>(place.second, 512); ++i) {
+      std::vector<uint8_t> bytes = whole;
+      bytes[place.first + i] ^= 1u << i % 8;
+      absl::StatusOr<std::shared_ptr<const Executable>> loaded = loadExecutable(bytes, "flipped");
+      if (name == ".trnx.weights" && loaded.ok())
+        EXPECT_THAT(std::string(verifyWeights(**loaded).message()), HasSubstr("section .trnx.weights: expected checksum"));
+      else if (name == ".trnx.sums") // a checksum that is wrong itself accuses its section
+        EXPECT_TRUE(!loaded.ok() || !verifyWeights(**loaded).ok()) << i;
+      else
+        EXPECT_FALSE(loaded.ok()) << name << " at " << i;
+    }
+  }
+}
+
+TEST(ExecutableFile, DamagedWeightsAreNotWrittenAgain) {
+  std::vector<uint8_t> bytes = bytesOf(addProgram());
+  bytes[sectionsOf(bytes)[".trnx.weights"].first + 100] ^= 1;
+  absl::StatusOr<std::shared_ptr<const Executable>> loaded = loadExecutable(bytes, "damaged");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_THAT(std::string(serializeExecutable(**loaded).status().message()), HasSubstr("the file is damaged"));
+}
+
+TEST(ExecutableFile, FilesOfBeforeChecksumsAreRead) {
+  std::vector<uint8_t> bytes = bytesOf(addProgram());
+  auto sections = sectionsOf(bytes);
+  // Minor version 2, and no section of that name.
+  bytes[sections[".note.trnx"].first + sizeof(Elf64_Nhdr) + 12 + 2] = 2;
+  const std::string name = ".trnx.sums";
+  auto at = std::search(bytes.begin(), bytes.end(), name.begin(), name.end());
+  ASSERT_NE(at, bytes.end());
+  at[1] = 'T';
+  absl::StatusOr<std::shared_ptr<const Executable>> loaded = loadExecutable(bytes, "old");
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_FALSE((*loaded)->weights.crc32c.has_value());
+  // A file of now has them.
+  bytes[sections[".note.trnx"].first + sizeof(Elf64_Nhdr) + 12 + 2] = 3;
+  EXPECT_THAT(std::string(loadExecutable(bytes, "cut").status().message()), HasSubstr("section .trnx.sums is missing"));
+}
+
 // Bounded fuzzing; whatever is accepted must verify again.
 TEST(ExecutableFile, DamagedBytesAreRefusedOrLegal) {
   std::vector<uint8_t> seed = bytesOf(addProgram());
@@ -228,6 +313,7 @@ TEST(ExecutableFile, DamagedBytesAreRefusedOrLegal) {
     std::vector<uint8_t> bytes = seed;
     for (int edits = 1 + random() % 4; edits > 0; --edits)
       bytes[random() % tables] = static_cast<uint8_t>(random() % 3 ? random() : 0xff);
+    (void)renewChecksums(absl::MakeSpan(bytes)); // what lies behind them
     absl::StatusOr<std::shared_ptr<const Executable>> loaded = loadExecutable(bytes, "fuzz");
     if (!loaded.ok())
       continue;
