@@ -13,7 +13,7 @@ source_arguments=(--text "ONNX to Trainium, open and exact")
 case "${1:-}" in
   "") ;;
   -h | --help) sed -n '2,/^set /{s/^# \{0,1\}//p}' "examples/${BASH_SOURCE[0]##*/}"; exit 0 ;;
-  --text) [ $# -eq 2 ] || fail "--text needs one text" "quote it: --text \"your text\""; source_arguments=(--text "$2") ;;
+  --text) [ $# -eq 2 ] && [[ $2 = *[![:space:]]* ]] || fail "--text needs one text that is not empty" "quote it: --text \"your text\""; source_arguments=(--text "$2") ;;
   --picture)
     [ $# -eq 2 ] || fail "--picture needs one file" "--picture line.png"
     picture=$(cd "$here" && realpath -m "$2")

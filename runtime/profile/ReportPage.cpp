@@ -35,12 +35,13 @@ button, input { font: inherit; color: inherit; background: var(--panel); border:
 .card { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 10px 12px; }
 .card b { display: block; font-size: 22px; font-weight: 600; font-variant-numeric: tabular-nums; }
 .card span { color: var(--soft); font-size: 12px; }
-.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 10px; position: relative; }
+.panel { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 10px; position: relative; overflow-x: auto; }
 canvas { display: block; width: 100%; }
 #timeline { cursor: grab; touch-action: none; }
 #tip { position: fixed; pointer-events: none; display: none; background: var(--bg); border: 1px solid var(--line);
   border-radius: 6px; padding: 6px 9px; font-size: 12px; max-width: 420px; z-index: 9; box-shadow: 0 2px 10px #0004; }
-.two { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 16px; }
+.two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 16px; }
+.two > div { min-width: 0; }
 table { border-collapse: collapse; width: 100%; font-size: 12.5px; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 3px 8px; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { cursor: pointer; position: sticky; top: 0; background: var(--panel); color: var(--soft); font-weight: 600; }
@@ -294,6 +295,7 @@ function drawRoof() {
   const y0 = Math.log10(Math.max(Math.min(...ys), peak / 1e6)), y1 = Math.log10(Math.max(...ys));
   const L = 64, B = height - 34, R = width - 12, U = 12;
   const X = v => L + (Math.log10(v) - x0) / (x1 - x0) * (R - L), Y = v => B - (Math.log10(v) - y0) / (y1 - y0) * (B - U);
+  const yOf = p => Math.min(Y(p.y), B);
   g.strokeStyle = css("--line"); g.fillStyle = css("--soft"); g.lineWidth = 1;
   for (let d = Math.ceil(x0); d <= x1; ++d) {
     g.beginPath(); g.moveTo(X(10 ** d), U); g.lineTo(X(10 ** d), B); g.stroke(); g.fillText(String(10 ** d), X(10 ** d) - 8, B + 14);
@@ -304,15 +306,20 @@ function drawRoof() {
   }
   g.fillText("model flops per byte moved from or to HBM", (L + R) / 2 - 110, height - 4);
   g.strokeStyle = css("--text"); g.lineWidth = 2; g.beginPath();
-  g.moveTo(L, Y(10 ** x0)); g.lineTo(X(peak), Y(peak)); g.lineTo(R, Y(peak)); g.stroke();
+  const foot = 10 ** Math.max(x0, y0); // where the slope, on which y is x, comes into the picture
+  g.moveTo(X(foot), Y(foot)); g.lineTo(X(peak), Y(peak)); g.lineTo(R, Y(peak)); g.stroke();
   for (const p of points) {
     g.fillStyle = p.main ? css("--warn") : css("--accent");
     g.globalAlpha = p.main ? 1 : .55;
-    g.beginPath(); g.arc(X(p.x), Y(p.y), p.main ? 6 : 3.5, 0, 7); g.fill();
+    const x = X(p.x), y = yOf(p);
+    g.beginPath();
+    if (y < Y(p.y)) { g.moveTo(x - 4, y - 7); g.lineTo(x + 4, y - 7); g.lineTo(x, y); } // lower than the axis goes
+    else g.arc(x, y, p.main ? 6 : 3.5, 0, 7);
+    g.fill();
     g.globalAlpha = 1;
-    if (p.main) { g.fillStyle = css("--text"); g.fillText(p.name, X(p.x) + 9, Y(p.y) + 4); }
+    if (p.main) { g.fillStyle = css("--text"); g.fillText(p.name, x + 9, y + 4); }
   }
-  $("roof").points = points.map(p => ({x: X(p.x), y: Y(p.y), p: p, flops: p.y * bandwidth}));
+  $("roof").points = points.map(p => ({x: X(p.x), y: yOf(p), p: p, flops: p.y * bandwidth}));
 }
 let queued = false;
 function draw(all) {

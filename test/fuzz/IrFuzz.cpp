@@ -1,22 +1,21 @@
 //===- IrFuzz.cpp - fuzzing textual IR of every stage ---------------------===//
 //
 // Feeds any text to the parser, the verifiers and the stages' contracts. What verifies must print as text that parses
-// again; a module of stage `selected` (what a kernel author writes) is compiled to the end, one of stage `encoded` is
+// again; a module that keeps the contract of a stage is compiled from there to the end, one of stage `encoded` is
 // translated to an executable. Nothing that is wrong with the text may be called a defect of the compiler.
 //
 //===----------------------------------------------------------------------===//
 #include "backends/Trnx/Translation.h"
 #include "compiler/Pipeline/Compiler.h"
 #include "compiler/Support/ReadModule.h"
-#include "passes/Buffer/BufferedContract.h"
-#include "passes/Select/SelectedContract.h"
-#include "passes/Tile/GroupedContract.h"
-#include "passes/Verify/Contracts.h"
+#include "dialects/Trn/Program.h"
+#include "passes/Verify/StageContracts.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cctype>
+#include <optional>
 #include <random>
 
 using namespace trn;
@@ -49,6 +48,22 @@ static mlir::OwningOpRef<mlir::ModuleOp> read(llvm::StringRef text, const mlir::
   return readModule(sources, config, reason);
 }
 
+/// Compiles a module that is at `stage` to the end.
+static void compileFrom(Stage stage, llvm::StringRef text) {
+  Compiler compiler({});
+  mlir::ParserConfig config(&compiler.context());
+  compiler.adopt(mlir::parseSourceString<mlir::ModuleOp>(text, config), stage);
+  if (llvm::failed(compiler.advance(Stage::Synced))) {
+    if (compiler.problems().problems().empty())
+      defect("refused without a reason");
+    return;
+  }
+  mlir::FailureOr<exe::Executable> encoded = compiler.encode();
+  if (llvm::succeeded(encoded))
+    if (absl::Status legal = exe::verifyExecutable(*encoded); !legal.ok())
+      defect(std::string(legal.message()));
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::StringRef text(reinterpret_cast<const char *>(data), size);
   if (nestsTooDeep(text))
@@ -73,28 +88,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     defect("what was printed does not parse");
 
   const isa::DeviceInfo &device = *isa::device("trn2");
-  (void)verifyGrouped(*module);
-  (void)verifyBuffered(*module);
-  (void)verifyScheduled(*module, device);
-  (void)verifyAllocated(*module, device);
-  (void)verifySynced(*module, device);
   mlir::FailureOr<exe::Executable> executable = importFromTrnx(*module);
   if (llvm::succeeded(executable))
     (void)exe::serializeExecutable(*executable);
-  if (llvm::failed(verifySelected(*module)))
-    return 0;
-  Compiler kernel({});
-  mlir::ParserConfig kernelConfig(&kernel.context());
-  kernel.adopt(mlir::parseSourceString<mlir::ModuleOp>(text, kernelConfig), Stage::Selected);
-  if (llvm::failed(kernel.advance(Stage::Synced))) {
-    if (kernel.problems().problems().empty())
-      defect("refused without a reason");
-    return 0;
-  }
-  mlir::FailureOr<exe::Executable> encoded = kernel.encode();
-  if (llvm::succeeded(encoded))
-    if (absl::Status legal = exe::verifyExecutable(*encoded); !legal.ok())
-      defect(std::string(legal.message()));
+  // A module that keeps a stage's contract is taken further, the longest way that there is.
+  std::optional<Stage> from;
+  for (Stage stage : llvm::reverse(allStages()))
+    if (stage < Stage::Encoded && llvm::all_of(ir::partsOf(*module), [&](mlir::ModuleOp part) {
+          return llvm::succeeded(verifyStage(stage, part, device));
+        }))
+      from = stage;
+  if (from)
+    compileFrom(*from, text);
   return 0;
 }
 

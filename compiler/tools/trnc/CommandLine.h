@@ -47,8 +47,6 @@ public:
   std::vector<std::string> values(OptionId id) const { return args_.getAllArgValues(id); }
   std::vector<std::string> positionals() const { return args_.getAllArgValues(OPT_INPUT); }
 
-  /// The option as the caller wrote it.
-  std::string spelling(OptionId id) const;
   /// The value of an option as a number or as one of `choices`; records a usage problem when it is neither.
   int64_t integer(OptionId id, int64_t fallback, int64_t low, int64_t high);
   double real(OptionId id, double fallback);

@@ -1,5 +1,6 @@
 //===- Layers.cpp - the error of every layer ------------------------------===//
 #include "compiler/tools/trnc/Layers.h"
+#include "compiler/tools/trnc/Build.h"
 #include "compiler/tools/trnc/Compare.h"
 #include "dialects/Trn/Program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -150,8 +151,8 @@ void printLayers(const LayerReport &report, std::optional<double> limit, llvm::r
                         layer.storedAs, layer.node.node, layer.node.op, layer.isReordered ? ", in another order" : "",
                         limit && !(layer.error <= *limit) ? "  WRONG" : "");
   if (!report.withoutValue.empty())
-    os << llvm::formatv("{0} nodes have no value of their own: they became part of others or only moved\n",
-                        report.withoutValue.size());
+    os << counted(static_cast<int64_t>(report.withoutValue.size()), "node")
+       << " without a value of their own: part of others now, or only moved\n";
 }
 
 /// JSON has no infinity: null.

@@ -1,5 +1,6 @@
 //===- Tensors.cpp - tensor files on the command line ---------------------===//
 #include "compiler/tools/trnc/Tensors.h"
+#include "compiler/tools/trnc/Build.h"
 #include "runtime/src/HostTypes.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
@@ -37,9 +38,10 @@ absl::StatusOr<HostTensor> readNamedTensor(const std::string &file, const std::s
     return std::move(read->tensors.front());
   std::string names = llvm::join(llvm::map_range(read->tensors, [](const HostTensor &t) { return "'" + t.name + "'"; }),
                                  ", ");
-  return absl::InvalidArgumentError(llvm::formatv("'{0}': holds {1} tensors ({2}), none of them '{3}'; name one with "
+  return absl::InvalidArgumentError(llvm::formatv("'{0}': holds {1} ({2}), none of them '{3}'; name one with "
                                                   "FILE.npz:member",
-                                                  path, read->tensors.size(), names, member.empty() ? name : member)
+                                                  path, counted(static_cast<int64_t>(read->tensors.size()), "tensor"), names,
+                                                  member.empty() ? name : member)
                                         .str());
 }
 
@@ -64,8 +66,8 @@ static bool spreadSequence(const NamedFile &file, const std::vector<InputPort> &
   if (length == 0)
     return read->tensors.empty(); // A sequence or optional without elements has no port.
   if (read->tensors.size() != length)
-    problems.push_back(llvm::formatv("input '{0}': expected a sequence of {1} tensors but got {2}", file.name, length,
-                                     read->tensors.size())
+    problems.push_back(llvm::formatv("input '{0}': expected a sequence of {1} but got {2}", file.name,
+                                     counted(static_cast<int64_t>(length), "tensor"), read->tensors.size())
                            .str());
   for (const auto &[i, tensor] : llvm::enumerate(read->tensors))
     elements[file.name + "." + std::to_string(i)] = std::move(tensor);
