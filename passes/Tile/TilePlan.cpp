@@ -645,7 +645,7 @@ private:
       auto types = op.getIteratorTypesArray();
       int64_t count = 1;
       for (auto [loop, range] : llvm::enumerate(op.getStaticLoopRanges()))
-        if (loop != 0 && !(byTaps && types[loop] == utils::IteratorType::reduction))
+        if (!isPartitionLoop(op, loop) && !(byTaps && types[loop] == utils::IteratorType::reduction))
           count *= range;
       elements = std::max(elements, count);
     }

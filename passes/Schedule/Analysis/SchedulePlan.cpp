@@ -2,10 +2,10 @@
 //
 // Owns the event-driven list scheduler of SchedulePlan.h.
 //
-// Priorities are program positions, after every load has sunk to its first use. Memory cannot deadlock it: the demand
-// profile says, for each position, how much memory execution in program order would hold there. A buffer may begin its
-// life early, while position f is the oldest unfinished one, only if it fits under the budget at every position from f
-// up to its own; the profile then carries it there too. So whatever has been admitted, the oldest unfinished
+// Priorities are positions in the order in which the program needs its instructions (Positions.h). Memory cannot deadlock
+// it: the demand profile says, for each position, how much memory execution in that order would hold there. A buffer may
+// begin its life early, while position f is the oldest unfinished one, only if it fits under the budget at every position
+// from f up to its own; the profile then carries it there too. So whatever has been admitted, the oldest unfinished
 // instruction always fits.
 //
 // Loads wait in the order in which they are first needed, those of weights and inputs from the start, those of what the
@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Schedule/Analysis/SchedulePlan.h"
 #include "passes/Schedule/Analysis/DemandProfile.h"
+#include "passes/Schedule/Analysis/Positions.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include <algorithm>
@@ -152,20 +153,8 @@ void ListScheduler::findSuccessors() {
       successors[fill[edge.node]++] = {node, edge.data};
 }
 
-/// A load counts as belonging just before its first use, wherever it was written.
 void ListScheduler::findPositions() {
-  std::vector<uint64_t> key(size);
-  for (uint32_t node = 0; node < size; ++node) {
-    key[node] = 2 * uint64_t(node) + 1;
-    bool load = program.instructions[node].isDma &&
-                llvm::any_of(program.accessesOf(node),
-                             [&](const FlatAccess &access) { return access.writes && isOnChip(access.buffer); });
-    if (load && firstSuccessor[node] != firstSuccessor[node + 1])
-      key[node] = 2 * uint64_t(successors[firstSuccessor[node]].node);
-  }
-  nodeAt.resize(size);
-  std::iota(nodeAt.begin(), nodeAt.end(), 0);
-  llvm::sort(nodeAt, [&](uint32_t a, uint32_t b) { return std::make_pair(key[a], a) < std::make_pair(key[b], b); });
+  nodeAt = orderByNeed(program, graph);
   positionOf.resize(size);
   for (uint32_t position = 0; position < size; ++position)
     positionOf[nodeAt[position]] = position;
