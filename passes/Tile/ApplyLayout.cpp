@@ -43,9 +43,11 @@ public:
     bindArguments();
     bindResults(terminator);
     for (Operation *op : operations)
-      if (const LayoutCandidate *candidate = plan.of(op))
+      if (const LayoutCandidate *candidate = plan.of(op)) {
         if (failed(emit(op, *candidate)))
           return failure();
+        storePiece(op->getResult(0));
+      }
     storeResults();
     eraseOld(operations, terminator);
     return success();
@@ -133,6 +135,12 @@ private:
       globalOf(index).setCountAttr(FlatSymbolRefAttr::get(globalOf(count.getInt()).getSymNameAttr()));
       globalOf(index).setCountDimAttr(function.getResultAttrOfType<IntegerAttr>(index, "onnx.count_dim"));
     }
+  }
+
+  /// Stores `value` inside the result of its concatenation in HBM, if it is made on chip for one.
+  void storePiece(Value value) {
+    if (const LayoutPlan::Piece *piece = plan.piece(value); piece && piece->layout != plan.home(value))
+      emitter.read(value, piece->layout);
   }
 
   void storeResults() {

@@ -2,6 +2,7 @@
 // Owns tile-fold-taps. Taps of an input are loaded beside each other; taps of a tensor made on chip are copied from
 // partition to partition. Refuses what would cost more than PE gains: convolutions of inputs whose channels fill a quarter
 // of the array already, of others whose channels fill more than a half.
+#include "passes/Tile/FoldTaps.h"
 #include "dialects/Trn/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -69,11 +70,12 @@ static bool isConversion(Operation *op) {
   return llvm::all_of(generic.getBody()->without_terminator(), llvm::IsaPred<arith::ExtFOp, arith::TruncFOp>);
 }
 
-/// Whether `value` is cheap to have in HBM row by row: an input of the program, a reshape of one, or one that was
-/// converted (and stored once).
+/// Whether `value` is cheap to have in HBM row by row: an input of the program, a reshape or a part of one, or one that
+/// was converted (and stored once).
 static bool isInput(Value value) {
   while (Operation *producer = value.getDefiningOp()) {
-    if (!isConversion(producer) && !llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer))
+    if (!isConversion(producer) &&
+        !llvm::isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(producer))
       return false;
     value = producer->getOperand(0);
   }
@@ -885,43 +887,47 @@ static void foldCopies(linalg::GenericOp op, const Structure &structure, const T
     rewriter.eraseOp(taps.pad);
 }
 
+void foldTaps(func::FuncOp function, const isa::DeviceInfo &device) {
+  LayoutCosts costs(device);
+  // Contractions only: maps that read them are replaced with them.
+  SmallVector<linalg::GenericOp> contractions;
+  function.walk([&](linalg::GenericOp op) {
+    std::optional<Structure> structure = Structure::get(op);
+    if (structure && structure->kind == Structure::Kind::Contraction)
+      contractions.push_back(op);
+  });
+  IRRewriter rewriter(function.getContext());
+  for (linalg::GenericOp op : contractions) {
+    std::optional<Structure> structure = Structure::get(op);
+    if (!structure->init)
+      continue;
+    std::optional<Taps> taps = findTaps(*structure);
+    if (!taps) {
+      std::optional<Taps> convolution = findConvolution(*structure);
+      if (!convolution || isInput(convolution->source))
+        continue;
+      if (std::optional<CopiedTaps> copied = bestCopies(*structure, *convolution, costs))
+        foldCopies(op, *structure, *convolution, *copied, rewriter);
+      continue;
+    }
+    Fold fold = FoldCost(*structure, *taps, costs).best();
+    if (fold.columns == 0)
+      continue;
+    SmallVector<Strip> strips = stripsOf(*structure, *taps, fold);
+    if (readsSource(*structure, *taps, fold, strips))
+      foldTaps(op, *structure, *taps, fold, strips, rewriter);
+  }
+}
+
 namespace {
 struct FoldTapsPass : public impl::FoldTapsPassBase<FoldTapsPass> {
   using FoldTapsPassBase::FoldTapsPassBase;
 
   void runOnOperation() override {
-    const isa::DeviceInfo *device = findDevice(getOperation(), target);
-    if (!device)
-      return signalPassFailure();
-    LayoutCosts costs(*device);
-    // Contractions only: maps that read them are replaced with them.
-    SmallVector<linalg::GenericOp> contractions;
-    getOperation().walk([&](linalg::GenericOp op) {
-      std::optional<Structure> structure = Structure::get(op);
-      if (structure && structure->kind == Structure::Kind::Contraction)
-        contractions.push_back(op);
-    });
-    IRRewriter rewriter(&getContext());
-    for (linalg::GenericOp op : contractions) {
-      std::optional<Structure> structure = Structure::get(op);
-      if (!structure->init)
-        continue;
-      std::optional<Taps> taps = findTaps(*structure);
-      if (!taps) {
-        std::optional<Taps> convolution = findConvolution(*structure);
-        if (!convolution || isInput(convolution->source))
-          continue;
-        if (std::optional<CopiedTaps> copied = bestCopies(*structure, *convolution, costs))
-          foldCopies(op, *structure, *convolution, *copied, rewriter);
-        continue;
-      }
-      Fold fold = FoldCost(*structure, *taps, costs).best();
-      if (fold.columns == 0)
-        continue;
-      SmallVector<Strip> strips = stripsOf(*structure, *taps, fold);
-      if (readsSource(*structure, *taps, fold, strips))
-        foldTaps(op, *structure, *taps, fold, strips, rewriter);
-    }
+    if (const isa::DeviceInfo *device = findDevice(getOperation(), target))
+      foldTaps(getOperation(), *device);
+    else
+      signalPassFailure();
   }
 };
 } // namespace

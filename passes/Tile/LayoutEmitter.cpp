@@ -186,7 +186,7 @@ FormStorage &LayoutEmitter::allocatePiece(Value value, const LayoutPlan::Piece &
 }
 
 FormStorage &LayoutEmitter::allocate(Value value, const Layout &layout) {
-  if (const LayoutPlan::Piece *piece = plan.piece(value); piece && layout == plan.home(value))
+  if (const LayoutPlan::Piece *piece = plan.piece(value); piece && layout == piece->layout)
     return allocatePiece(value, *piece, layout);
   RankedTensorType type = typeOf(value);
   auto storage = std::make_unique<FormStorage>();

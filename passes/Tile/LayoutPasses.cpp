@@ -10,6 +10,13 @@ namespace trn {
 
 void addLayoutPasses(OpPassManager &manager, const LayoutPipelineOptions &options) {
   manager.addNestedPass<func::FuncOp>(createNormalizeStructurePass());
+  SplitPlanesPassOptions planes;
+  planes.target = options.target;
+  planes.residentPercent = options.residency.percent;
+  planes.crowdedNodes.assign(options.residency.crowdedNodes.begin(), options.residency.crowdedNodes.end());
+  planes.foldsTaps = options.foldTaps;
+  planes.printPlan = options.printPlans;
+  manager.addNestedPass<func::FuncOp>(createSplitPlanesPass(planes));
   if (options.foldTaps)
     manager.addNestedPass<func::FuncOp>(createFoldTapsPass({options.target}));
   ChooseLayoutPassOptions layout;

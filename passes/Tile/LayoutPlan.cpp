@@ -179,6 +179,8 @@ private:
     plan.optimal = solution.exact;
   }
 
+  static double elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
   double convert(Value value, const Layout &from, const Layout &to) const {
     auto type = cast<RankedTensorType>(value.getType());
     return options.costs.convert(type.getShape(), type.getElementType(), from, to);
@@ -203,7 +205,12 @@ private:
     auto saved = [&](const LayoutCandidate &writer, const LayoutCandidate &reader) {
       bool fuses = value.hasOneUse() && reader.form == LayoutCandidate::Form::Map &&
                    reader.operands[index] == writer.result && reader.result == writer.result;
-      return fuses ? writer.drain : 0.0;
+      if (fuses)
+        return writer.drain;
+      // What is made on chip is stored where a concatenation in HBM puts it.
+      bool stores = value.hasOneUse() && reader.form == LayoutCandidate::Form::Place && reader.result.isHbm() &&
+                    writer.result.isOnChip() && llvm::isa<tensor::ConcatOp>(op);
+      return stores ? reader.nanoseconds * elementsOf(value) / elementsOf(op->getResult(0)) : 0.0;
     };
     for (const LayoutCandidate &writer : found->second)
       for (const LayoutCandidate &reader : readers)
@@ -292,6 +299,28 @@ private:
     return part.lanes == whole.lanes && !part.isRagged() && offset % whole.lanes == 0;
   }
 
+  /// Whether operand `index` of `concat`, in HBM, is made on chip and nobody else reads it: it is stored inside the result.
+  bool isStoredPiece(tensor::ConcatOp concat, const LayoutCandidate &candidate, unsigned index) const {
+    Value piece = concat.getInputs()[index];
+    if (!candidate.result.isHbm() || !candidate.operands[index].isHbm() || !piece.hasOneUse())
+      return false;
+    // What lies in one lane and has no dimension that could stand for the lane is stored by way of memory of its own.
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(piece.getType()).getShape();
+    Layout home = plan.home(piece);
+    return home.isOnChip() && (!home.isOneLane() || llvm::is_contained(shape, 1));
+  }
+
+  /// The forms of `piece` on chip are read when it is made, and the one in HBM is the result of the concatenation.
+  void storeEarly(Value piece) {
+    int64_t made = position[piece.getDefiningOp()];
+    llvm::erase_if(plan.forms, [&](const TensorForm &form) { return form.value == piece && form.layout.isHbm(); });
+    for (TensorForm &form : plan.forms)
+      if (form.value == piece) {
+        form.definition = std::min(form.definition, made);
+        form.uses.assign(1, made);
+      }
+  }
+
   /// Lets tensors be made where concatenations put them.
   void findPieces() {
     for (auto &[op, candidate] : plan.choices) {
@@ -302,11 +331,14 @@ private:
       for (auto [index, input] : llvm::enumerate(concat.getInputs())) {
         int64_t &offset = offsets[concat.getDim()];
         if (isPiece(concat, candidate, index, offset)) {
-          plan.pieces[input] = {concat.getResult(), offsets};
+          plan.pieces[input] = {concat.getResult(), candidate.result, offsets};
           TensorForm &whole = formOf(concat.getResult(), candidate.result, position[op]);
           whole.definition = std::min(whole.definition, position[input.getDefiningOp()]);
           Value piece = input;
           llvm::erase_if(plan.forms, [&](const TensorForm &form) { return form.value == piece; });
+        } else if (isStoredPiece(concat, candidate, index)) {
+          plan.pieces[input] = {concat.getResult(), candidate.result, offsets};
+          storeEarly(input);
         }
         offset += cast<RankedTensorType>(input.getType()).getDimSize(concat.getDim());
       }
@@ -568,7 +600,7 @@ void LayoutPlan::print(llvm::raw_ostream &os) const {
       }
     if (const Piece *part = piece(op->getResult(0))) {
       os << " -> ";
-      candidate.result.print(os);
+      part->layout.print(os);
       os << " inside its concatenation at [";
       llvm::interleaveComma(part->offsets, os);
       os << "]";

@@ -66,9 +66,11 @@ public:
   const TensorForm *form(mlir::Value value, const Layout &layout) const;
   llvm::ArrayRef<TensorForm> allForms() const { return forms; }
 
-  /// Where a tensor lies that is made inside the result of the concatenation that alone reads it.
+  /// Where a tensor lies that is made inside the result of the concatenation that alone reads it, or, made on chip, is
+  /// stored inside its result in HBM.
   struct Piece {
     mlir::Value whole;
+    Layout layout; ///< of the form that lies there
     llvm::SmallVector<int64_t> offsets; ///< per logical dimension
   };
   const Piece *piece(mlir::Value value) const;
