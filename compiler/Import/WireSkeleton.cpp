@@ -12,8 +12,8 @@ using namespace trn;
 namespace {
 /// Raw data of at least this many bytes stays in the file. Smaller data is cheaper to copy than to track.
 constexpr size_t kPayloadBytes = 256;
-/// Subgraphs inside subgraphs; real models nest a handful of levels.
-constexpr unsigned kMaxDepth = 64;
+/// Messages inside messages, as many as protobuf's own readers take; a subgraph is three.
+constexpr unsigned kMaxDepth = 100;
 
 enum class Message { Opaque, Model, Graph, Node, Attribute, Tensor, SparseTensor, Function, Training };
 
@@ -59,7 +59,7 @@ public:
 
   bool split(llvm::ArrayRef<char> in, Message message, std::string &out, unsigned depth) {
     if (depth > kMaxDepth)
-      return fail("expected at most 64 levels of nesting");
+      return fail("expected at most " + std::to_string(kMaxDepth) + " levels of nesting");
     while (!in.empty()) {
       llvm::ArrayRef<char> field = in;
       uint64_t tag;

@@ -185,4 +185,22 @@ def FuseElementwisePass : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ReadFixedRowsPass : Pass<"tensor-read-fixed-rows", "::mlir::func::FuncOp"> {
+  let summary = "Read with an operand what lies at a known place";
+  let description = [{
+    **Contract in**, **out**: stage `tensor`. A map that reads a table at iterators and at constant places (a Gather of equal
+    indices, once its index is a number in the body) has a slice of it as an operand instead: nothing is gathered then.
+
+    **Example**
+    ```mlir
+    %0 = linalg.generic … { %j = linalg.index 1 : index  %e = tensor.extract %x[%c1, %j]  linalg.yield %e : f32 }
+    // →
+    %s = tensor.extract_slice %x[1, 0] [1, 7] [1, 1] : tensor<3x7xf32> to tensor<7xf32>
+    %0 = linalg.generic {indexing_maps = [(d0, d1) -> (d1), …]} ins(%s) { linalg.yield %in : f32 }
+    ```
+    **Not done**: places that are sums of iterators, and places outside of the table.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 #endif

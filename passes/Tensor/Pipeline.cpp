@@ -30,6 +30,7 @@ void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOption
   function.addPass(createSimplifyMovementPass());
   if (options.fuseMaps)
     function.addPass(createFuseElementwisePass());
+  function.addPass(createReadFixedRowsPass());
   function.addPass(createCSEPass());
 }
 

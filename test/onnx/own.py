@@ -8,7 +8,7 @@ import math
 import ml_dtypes
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 CASES = []
 
@@ -156,6 +156,11 @@ CUBE = RNG.random((3, 4, 5)).astype(np.float32)
 case("gather_nd_rows", "GatherND", [CUBE, np.array([[[1], [-1]], [[0], [2]], [[3], [3]]])],
      [np.stack([CUBE[i][[a, b]] for i, (a, b) in enumerate(((1, -1), (0, 2), (3, 3)))])], opset=13, batch_dims=1)
 PLACES = RNG.integers(-4, 4, (3, 6, 5))
+# Equal indices that are constants: one row, read as often as they say.
+case("gather_equal_constants", [helper.make_node("Gather", ["x0", "i"], ["g"], axis=1), helper.make_node("Neg", ["g"], ["y0"])],
+     [CUBE], [-CUBE[:, [-1, -1, -1]]], opset=13, i=np.array([-1, -1, -1]))
+case("gather_nd_equal_constants", [helper.make_node("GatherND", ["x0", "i"], ["y0"])], [CUBE], [np.stack([CUBE[1, 1]] * 4)],
+     opset=13, i=np.array([[1, 1]] * 4))
 case("gather_elements_axis1", "GatherElements", [CUBE, PLACES], [np.take_along_axis(CUBE, PLACES, 1)], opset=13, axis=1)
 
 # Sums of products of bytes beyond 2^24, where fp32 alone would round.
@@ -596,6 +601,24 @@ case("gathernd_only_row", [helper.make_node("GatherND", ["x0", "w"], ["y0"])], [
 TURNED = RNG.standard_normal((6, 5, 4)).astype(np.float32)
 case("einsum_without_sum", [helper.make_node("Einsum", ["x0", "x1"], ["z"], equation="abc,cab->cab"), helper.make_node("Asinh", ["z"], ["y0"])],
      [TABLE, TURNED], [np.arcsinh(TABLE.astype(np.float64).transpose(2, 0, 1) * TURNED).astype(np.float32)])
+
+
+def nested_ifs(depth):
+    """Ifs in the branches of Ifs: as deep as protobuf's readers take. The innermost branch negates."""
+    def branch(operator, name):
+        return helper.make_graph([helper.make_node(operator, ["x1"], [name])], name, [],
+                                 [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3])])
+
+    body = branch("Neg", "innermost")
+    for level in range(depth, 0, -1):
+        result = "y0" if level == 1 else f"then{level}"
+        node = helper.make_node("If", ["x0"], [result], then_branch=body, else_branch=branch("Abs", f"else{level}"))
+        body = helper.make_graph([node], result, [], [helper.make_tensor_value_info(result, TensorProto.FLOAT, [3])])
+    return [node]
+
+
+case("if_nested_30", nested_ifs(30), [np.array(True), float32(1, -2, 3)], [float32(-1, 2, -3)], opset=17)
+case("if_nested_30_else", nested_ifs(30), [np.array(False), float32(1, -2, 3)], [float32(1, 2, 3)], opset=17)
 
 
 def model_of(operator, inputs, expected, opset, attributes):
