@@ -25,13 +25,6 @@ static bool isMap(Operation *op) {
                        [&](OpOperand &init) { return structured.payloadUsesValueFromOperand(&init); });
 }
 
-/// True if the body reads elements of a tensor at computed positions. Its indices stay an input, even where all are equal:
-/// that is how later stages know a gather of rows.
-static bool readsTable(Operation *op) {
-  return llvm::any_of(*cast<linalg::LinalgOp>(op).getBlock(),
-                      [](Operation &inner) { return llvm::isa<tensor::ExtractOp>(inner); });
-}
-
 /// True if computing the body again costs less than reading a tensor.
 static bool isCheap(linalg::LinalgOp op, unsigned maxOps) {
   unsigned count = 0;
@@ -104,7 +97,7 @@ class FuseElementwise : public impl::FuseElementwisePassBase<FuseElementwise> {
     // then be none any more.
     SmallVector<Operation *> maps;
     getOperation().walk([&](Operation *op) {
-      if (isMap(op) && !readsTable(op))
+      if (isMap(op))
         maps.push_back(op);
     });
     for (Operation *op : maps)

@@ -156,11 +156,6 @@ CUBE = RNG.random((3, 4, 5)).astype(np.float32)
 case("gather_nd_rows", "GatherND", [CUBE, np.array([[[1], [-1]], [[0], [2]], [[3], [3]]])],
      [np.stack([CUBE[i][[a, b]] for i, (a, b) in enumerate(((1, -1), (0, 2), (3, 3)))])], opset=13, batch_dims=1)
 PLACES = RNG.integers(-4, 4, (3, 6, 5))
-# Equal indices that are constants: one row, read as often as they say.
-case("gather_equal_constants", [helper.make_node("Gather", ["x0", "i"], ["g"], axis=1), helper.make_node("Neg", ["g"], ["y0"])],
-     [CUBE], [-CUBE[:, [-1, -1, -1]]], opset=13, i=np.array([-1, -1, -1]))
-case("gather_nd_equal_constants", [helper.make_node("GatherND", ["x0", "i"], ["y0"])], [CUBE], [np.stack([CUBE[1, 1]] * 4)],
-     opset=13, i=np.array([[1, 1]] * 4))
 case("gather_elements_axis1", "GatherElements", [CUBE, PLACES], [np.take_along_axis(CUBE, PLACES, 1)], opset=13, axis=1)
 
 # Sums of products of bytes beyond 2^24, where fp32 alone would round.

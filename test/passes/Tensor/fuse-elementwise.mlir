@@ -134,25 +134,3 @@ func.func @adds_to_destination(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
   } -> tensor<4x16xf32>
   return %1 : tensor<4x16xf32>
 }
-
-// -----
-
-#index = affine_map<(d0, d1) -> (d0)>
-#id = affine_map<(d0, d1) -> (d0, d1)>
-// Equal indices of a gather stay its input.
-// CHECK-LABEL: func.func @equal_indices
-// CHECK: linalg.generic {{.*}} ins(%{{.+}} : tensor<3xi32>)
-// CHECK: arith.index_cast
-func.func @equal_indices(%table: tensor<5x16xf32>) -> tensor<3x16xf32> {
-  %indices = arith.constant dense<2> : tensor<3xi32>
-  %e = tensor.empty() : tensor<3x16xf32>
-  %0 = linalg.generic {indexing_maps = [#index, #id], iterator_types = ["parallel", "parallel"]}
-      ins(%indices : tensor<3xi32>) outs(%e : tensor<3x16xf32>) {
-  ^bb0(%i: i32, %o: f32):
-    %row = arith.index_cast %i : i32 to index
-    %column = linalg.index 1 : index
-    %v = tensor.extract %table[%row, %column] : tensor<5x16xf32>
-    linalg.yield %v : f32
-  } -> tensor<3x16xf32>
-  return %0 : tensor<3x16xf32>
-}
