@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/check/Stretches.h"
 #include "runtime/timing/Operands.h"
 #include "runtime/timing/Unroll.h"
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace trn::rt {
 
@@ -97,10 +99,14 @@ FindingKind kindOf(SyncProblem::Kind kind) {
   return FindingKind::Unsupported;
 }
 
+/// The stretches of one way, in their order; each with the barrier of the first queue behind it, none behind the last.
+using WayStretches = std::vector<std::pair<Stretch, std::optional<uint32_t>>>;
+
 class Checker {
 public:
-  Checker(const exe::Executable &exe, const CheckOptions &options)
-      : exe(exe), options(options), commands(exe), device(isa::device(exe.device)),
+  /// `way`: where the stretches go; null when nobody asks.
+  Checker(const exe::Executable &exe, const CheckOptions &options, WayStretches *way = nullptr)
+      : exe(exe), options(options), way(way), commands(exe), device(isa::device(exe.device)),
         expected(options.expectedFlow ? options.expectedFlow : exe.flow.empty() ? nullptr : &exe.flow) {}
 
   CheckReport run() {
@@ -121,6 +127,8 @@ public:
     hbm.resize(exe.buffers.size());
     for (CommandId id : order.linear())
       visit(id);
+    if (way)
+      way->emplace_back(std::move(stretch), std::nullopt);
     if (!order.deadlocked())
       checkOutputs();
     compareFlow();
@@ -200,8 +208,11 @@ private:
 
   void visit(CommandId id) {
     const isa::Command &command = commands[id];
-    if (std::holds_alternative<isa::Barrier>(command.inst))
+    if (std::holds_alternative<isa::Barrier>(command.inst)) {
       forgetCore();
+      if (way && commands.programOf(id) == 0)
+        way->emplace_back(std::exchange(stretch, {}), commands.indexOf(id));
+    }
     checkTable(id, command);
     checkStationary(id, command);
     checkSelfOverlap(id, command);
@@ -268,7 +279,10 @@ private:
       return;
     ++report.accesses;
     const bool accumulates = use.writes && use.ap->space == isa::Space::PSUM && device->version < 4;
-    shadow(*use.ap).read(footprint(*use.ap), {id, index}, order[id].thread, [&](Access writer, const Region &part) {
+    const Footprint bytes = footprint(*use.ap);
+    if (way && use.ap->space == isa::Space::HBM)
+      stretch.read(use.ap->buffer, bytes.runs, [&] { return commands.describe(id); });
+    shadow(*use.ap).read(bytes, {id, index}, order[id].thread, [&](Access writer, const Region &part) {
       if (writer.command == kNoCommand) {
         add(FindingKind::UnsetRead, id, kNoCommand,
             absl::StrCat("unset read: ", commands.describe(id), " reads ", place(*use.ap, part), " (operand '",
@@ -297,8 +311,11 @@ private:
                        buffer.kind == exe::BufferKind::Weight ? "weight '" : "input '", buffer.name, "'"));
       return;
     }
+    const Footprint bytes = footprint(*use.ap);
+    if (way && use.ap->space == isa::Space::HBM)
+      stretch.write(use.ap->buffer, bytes.runs);
     shadow(*use.ap).write(
-        footprint(*use.ap), {id, index},
+        bytes, {id, index},
         [&](Access writer, const Region &part) {
           if (writer.command != id && !order.precedes(writer.command, id))
             race(FindingKind::WriteAfterWrite, writer.command, "write", id, "write", *use.ap, part);
@@ -404,6 +421,8 @@ private:
 
   const exe::Executable &exe;
   const CheckOptions &options;
+  WayStretches *way;
+  Stretch stretch; ///< since the last barrier; of `way`
   Commands commands;
   const isa::DeviceInfo *device;
   const DataFlow *expected;
@@ -531,6 +550,41 @@ private:
   size_t at = 0;
 };
 
+void addWay(Stretches &stretches, const exe::Executable &unrolled, WayStretches way) {
+  const exe::Program &queue = unrolled.programs.front(); // all go the same way
+  uint32_t begin = 0;
+  Stretches::Node from = Stretches::kBegin;
+  for (auto &[stretch, barrier] : way) {
+    const uint32_t end = barrier ? *barrier + 1 : static_cast<uint32_t>(queue.commands.size());
+    std::vector<uint32_t> trace;
+    for (uint32_t i = begin; i < end; ++i)
+      trace.push_back(queue.positions.empty() ? i : queue.positions[i]);
+    const Stretches::Node to = barrier ? Stretches::Node(trace.back()) : Stretches::kEnd;
+    if (stretches.isNew(from, to, std::move(trace)))
+      stretches.add(from, to, std::move(stretch));
+    from = to;
+    begin = end;
+  }
+}
+
+/// Whether device memory is written before it is read, and outputs are whole, on the ways that were not looked at, too.
+void checkAllWays(const exe::Executable &exe, Stretches &stretches, const CheckOptions &options, CheckReport &report) {
+  auto add = [&](FindingKind kind, std::string message) {
+    ++report.errors;
+    if (report.findings.size() < options.maxFindings)
+      report.findings.push_back({kind, true, kNoCommand, kNoCommand, std::move(message)});
+  };
+  for (const Stretches::UnsetRead &read : stretches.unsetReads())
+    add(FindingKind::UnsetRead, absl::StrCat("unset read: ", read.reader, " reads bytes [", read.run.begin, ", ", read.run.end,
+                                             ") of buffer '", exe.buffers[read.buffer].name,
+                                             "', which not every way there has written"));
+  for (uint32_t i = 0; i < exe.buffers.size(); ++i)
+    if (exe.buffers[i].kind == exe::BufferKind::Output)
+      if (std::optional<ByteRun> hole = stretches.missingAtEnd(i, {0, static_cast<int64_t>(exe.buffers[i].bytes)}))
+        add(FindingKind::UnsetOutput, absl::StrCat("output '", exe.buffers[i].name, "': not every way writes bytes [",
+                                                   hole->begin, ", ", hole->end, ")"));
+}
+
 } // namespace
 
 CheckReport check(const exe::Executable &exe, const CheckOptions &options) {
@@ -538,6 +592,7 @@ CheckReport check(const exe::Executable &exe, const CheckOptions &options) {
     return Checker(exe, options).run();
   CheckReport report;
   Ways ways(exe);
+  Stretches stretches;
   while (const std::optional<Path> path = ways.next()) {
     absl::StatusOr<exe::Executable> unrolled = unroll(exe, *path);
     if (!unrolled.ok()) {
@@ -546,13 +601,16 @@ CheckReport check(const exe::Executable &exe, const CheckOptions &options) {
           {FindingKind::Unsupported, true, kNoCommand, kNoCommand, std::string(unrolled.status().message())});
       return report;
     }
-    CheckReport one = Checker(*unrolled, options).run();
+    WayStretches way;
+    CheckReport one = Checker(*unrolled, options, &way).run();
     if (!one.ok())
       return one;
     ways.follow(*unrolled);
+    addWay(stretches, *unrolled, std::move(way));
     if (one.commands > report.commands)
       report = std::move(one);
   }
+  checkAllWays(exe, stretches, options, report);
   return report;
 }
 

@@ -79,7 +79,8 @@ struct CheckReport {
 
 /// Loops are unrolled: then findings number commands as they are executed (`unroll`), and their texts say where each
 /// stands. Where data decides, each command is looked at on some way that reaches it, and with every single decision of
-/// that way made otherwise; the report is that of the first way with an error, or of the longest.
+/// that way made otherwise, and device memory is proved to be written before it is read on all ways, those that no one looked at
+/// included (Stretches.h). The report is that of the first way with an error, or of the longest.
 CheckReport check(const exe::Executable &exe, const CheckOptions &options = {});
 
 } // namespace trn::rt

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/check/Check.h"
+#include "runtime/check/Stretches.h"
 #include "test/unit/timing/ProgramBuilder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -564,6 +565,56 @@ TEST(Check, WhatLateBodiesReadMustBeWrittenOnAllWays) {
     const CheckReport report = check(b.exe);
     EXPECT_EQ(has(report, FindingKind::UnsetRead), std::string(writers) != "10") << writers << ": " << report.str();
   }
+}
+
+TEST(Check, WhatSeveralDecisionsTogetherLeaveUnsetIsFound) {
+  // Four branches; `kept` is unset on one of sixteen ways only, which is two decisions away from all or none taken.
+  for (bool isWritten : {false, true}) {
+    ProgramBuilder b;
+    const uint32_t x = b.input("x", 128 * 8 * 4), kept = b.scratch("kept", 128 * 8 * 4);
+    const uint32_t other = b.scratch("other", 128 * 8 * 4), y = b.output("y", 128 * 8 * 4);
+    if (isWritten)
+      copyPart(b, kept, x);
+    for (const char *writer : {"1", "1", "0", "0"})
+      addBranches(b, 1, "", [&](const std::string &way) { copyPart(b, way == writer ? kept : other, x); });
+    copyPart(b, y, kept);
+    const CheckReport report = check(b.exe);
+    EXPECT_EQ(report.ok(), isWritten) << report.str();
+    EXPECT_EQ(has(report, FindingKind::UnsetRead), !isWritten) << report.str();
+  }
+}
+
+TEST(Check, OutputsAreWholeOnAllWaysTogether) {
+  // y is written by the first bodies of two branches and by the second ones of two others, or on all ways.
+  for (bool isWritten : {false, true}) {
+    ProgramBuilder b;
+    const uint32_t x = b.input("x", 128 * 8 * 4), y = b.output("y", 128 * 8 * 4), other = b.scratch("other", 128 * 8 * 4);
+    for (const char *writer : {"1", "1", "0", "0"})
+      addBranches(b, 1, "", [&](const std::string &way) { copyPart(b, way == writer ? y : other, x); });
+    addBranches(b, 1, "", [&](const std::string &) { copyPart(b, isWritten ? y : other, x); });
+    const CheckReport report = check(b.exe);
+    EXPECT_EQ(has(report, FindingKind::UnsetOutput), !isWritten) << report.str();
+    EXPECT_EQ(report.ok(), isWritten) << report.str();
+  }
+}
+
+TEST(Stretches, BytesThatAllWaysHaveWritten) {
+  ByteSet set;
+  for (ByteRun run : {ByteRun{10, 20}, ByteRun{30, 40}, ByteRun{20, 25}, ByteRun{5, 5}})
+    set.add(run);
+  EXPECT_FALSE(set.missing({10, 25}));
+  EXPECT_FALSE(set.missing({50, 50}));
+  EXPECT_EQ(set.missing({12, 31})->begin, 25);
+  EXPECT_EQ(set.missing({12, 31})->end, 30);
+  EXPECT_EQ(set.missing({0, 12})->end, 10);
+  EXPECT_EQ(set.missing({39, 60})->begin, 40);
+  ByteSet other;
+  other.add({15, 35});
+  set.intersect(other);
+  EXPECT_FALSE(set.missing({15, 25}));
+  EXPECT_FALSE(set.missing({30, 35}));
+  EXPECT_EQ(set.missing({14, 16})->begin, 14);
+  EXPECT_EQ(set.missing({30, 36})->begin, 35);
 }
 
 TEST(Check, QueuesThatMissABarrierAreDeadlocks) {
