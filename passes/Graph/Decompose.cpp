@@ -220,7 +220,8 @@ struct DecomposePass : trn::impl::DecomposePassBase<DecomposePass> {
       return signalPassFailure();
     RewritePatternSet patterns(context);
     patterns.add<ToReshape<SqueezeOp>, ToReshape<UnsqueezeOp>, ToReshape<FlattenOp>, DecomposeCenterCropPad,
-                 DecomposeMaxUnpool, DecomposeDropout, DecomposeEinsum, ByPosition<OneHotOp>, ByPosition<TriluOp>>(context);
+                 DecomposeMaxUnpool, DecomposeDropout, DecomposeEinsum, ByPosition<EyeLikeOp>, ByPosition<OneHotOp>, ByPosition<TriluOp>>(
+        context);
     populateAttentionPatterns(patterns, maxSteps);
     populateMicrosoftPatterns(patterns);
     populateNormalizationPatterns(patterns);

@@ -52,10 +52,24 @@ static Value choose(TriluOp op, OpBuilder &b) {
   return write.op("Where", {keep, op.getX(), write.scalar(0, op.getX())});
 }
 
+/// Ones where the column is the row's, moved by k. Small ones are constants.
+static Value choose(EyeLikeOp op, OpBuilder &b) {
+  RankedTensorType type = typeOf(op.getY());
+  if (!type.hasStaticShape() || type.getNumElements() == 0)
+    return {};
+  GraphWriter write(b, op.getLoc());
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  Value row = write.positions(rows, {rows, 1}, b.getI64Type()), column = write.positions(columns, {columns}, b.getI64Type());
+  Value shifted = write.op("Add", {row, write.scalar(double(op.getK()), row)});
+  return write.cast(write.op("Equal", {column, shifted}), type.getElementType());
+}
+
 Value trn::chooseByPosition(Operation *op, OpBuilder &b) {
   if (auto oneHot = dyn_cast<OneHotOp>(op))
     return choose(oneHot, b);
   if (auto triangle = dyn_cast<TriluOp>(op))
     return choose(triangle, b);
+  if (auto eye = dyn_cast<EyeLikeOp>(op))
+    return choose(eye, b);
   return {};
 }

@@ -6,6 +6,7 @@
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/TilePlan.h"
 #include "passes/Tile/Structured.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
@@ -30,7 +31,9 @@ SmallVector<OpFoldResult> asSizes(OpBuilder &builder, ArrayRef<int64_t> sizes) {
 }
 
 /// Parts of a split root that write a slice of a slice would, once slices are merged, no longer write into each other's
-/// result, and bufferisation would copy. A fresh destination keeps the chain; tile-reuse-destinations removes it.
+/// result, and bufferisation would copy. A fresh destination keeps the chain; tile-reuse-destinations removes it. It is an
+/// allocation, unequal to every other one, until the last CSE is over: equal values that belong into two places of a
+/// tensor would become one, which can be computed in one of them only. tile-split-destinations makes it an empty tensor.
 void useFreshDestination(RewriterBase &rewriter, linalg::LinalgOp root) {
   OpOperand *init = root.getDpsInitOperand(0);
   auto type = cast<RankedTensorType>(init->get().getType());
@@ -38,8 +41,7 @@ void useFreshDestination(RewriterBase &rewriter, linalg::LinalgOp root) {
       root.getNumReductionLoops() != 0)
     return;
   rewriter.setInsertionPoint(root);
-  Value fresh = tensor::EmptyOp::create(rewriter, root.getLoc(), type.getShape(), type.getElementType(),
-                                        type.getEncoding());
+  Value fresh = bufferization::AllocTensorOp::create(rewriter, root.getLoc(), type, ValueRange());
   rewriter.modifyOpInPlace(root, [&] { init->set(fresh); });
 }
 

@@ -65,8 +65,9 @@ def ApplySchedulePass : Pass<"tile-apply-schedule", "mlir::func::FuncOp"> {
     *Not done*: multi-buffering; the scheduler gives every iteration its own buffers.
   }];
   let options = [TargetOption<>];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect",
-                           "mlir::affine::AffineDialect", "mlir::arith::ArithDialect"];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::arith::ArithDialect",
+                           "mlir::bufferization::BufferizationDialect", "mlir::linalg::LinalgDialect",
+                           "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect"];
 }
 
 def PlacePass : Pass<"tile-place", "mlir::func::FuncOp"> {

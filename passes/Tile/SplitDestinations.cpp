@@ -1,7 +1,8 @@
 //===- SplitDestinations.cpp - a destination of its own for every use ------===//
 // Owns the rule "every destination is used once": equal empties and fills that CSE merged are cloned per use, beside the
-// use. Refuses to touch arguments.
+// use; allocations, which CSE could not merge, become empties. Refuses to touch arguments.
 #include "passes/Tile/SchedulePasses.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 
 using namespace mlir;
 
@@ -30,6 +31,11 @@ struct SplitDestinationsPass : impl::SplitDestinationsPassBase<SplitDestinations
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     SmallVector<Operation *> fills, empties;
+    getOperation().walk([&](bufferization::AllocTensorOp fresh) {
+      rewriter.setInsertionPoint(fresh);
+      RankedTensorType type = fresh.getType();
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(fresh, type.getShape(), type.getElementType(), type.getEncoding());
+    });
     getOperation().walk([&](linalg::FillOp fill) {
       if (isFreshFill(fill))
         fills.push_back(fill);

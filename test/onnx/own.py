@@ -597,6 +597,13 @@ TURNED = RNG.standard_normal((6, 5, 4)).astype(np.float32)
 case("einsum_without_sum", [helper.make_node("Einsum", ["x0", "x1"], ["z"], equation="abc,cab->cab"), helper.make_node("Asinh", ["z"], ["y0"])],
      [TABLE, TURNED], [np.arcsinh(TABLE.astype(np.float64).transpose(2, 0, 1) * TURNED).astype(np.float32)])
 
+# 70 elements by 0.7 are 49, and the middle one between two stays that, though no f32 is 0.7.
+SEVENTY = RNG.standard_normal((2, 70)).astype(np.float32)
+PLACES = [math.ceil(((2 * i + 1) * 70 - 49) / 98 - 0.5) for i in range(49)]
+case("resize_of_70_by_0.7", [helper.make_node("Resize", ["x0", "", "scales"], ["y0"])], [SEVENTY], [SEVENTY[:, PLACES]], scales=float32(1, 0.7))
+# Too many elements for a constant.
+case("eyelike_large", "EyeLike", [np.zeros((260, 300), np.float32)], [np.eye(260, 300, 7, np.float32)], k=7)
+
 
 def nested_ifs(depth):
     """Ifs in the branches of Ifs: as deep as protobuf's readers take. The innermost branch negates."""

@@ -131,6 +131,16 @@ def concat(axis, *shapes):
     return build
 
 
+def concat_same(*order):
+    """A tensor that stands in several places of the result, which its tiles do not divide."""
+    def build(rng):
+        graph = harness.Graph()
+        parts = [graph.input(rng.standard_normal((n, 184, 500)).astype(np.float32)) for n in (1, 2)]
+        graph.output(graph.node("Concat", *[parts[k] for k in order], axis=0))
+        return graph
+    return build
+
+
 def residual(channels, height, width):
     """Two convolutions with a sum around them, at a size at which no activation stays on chip."""
     def build(rng):
@@ -170,6 +180,7 @@ CASES = {
     "transpose_three": (unary("Transpose", 130, 300, 70, perm=[2, 0, 1]), True),
     "concat_channels": (concat(1, (1, 67, 256, 256), (1, 70, 256, 256)), True),
     "concat_rows": (concat(2, (1, 32, 300, 300), (1, 32, 411, 300)), True),
+    "concat_same": (concat_same(0, 1, 0), True),
     "conv_1024": (conv(3, 1024, 1024, 16, 3, pads=[1, 1, 1, 1], strides=[2, 2]), False),
     "conv_384": (conv(3, 384, 384, 16, 3, pads=[1, 1, 1, 1]), True),
     "conv_depthwise": (conv(32, 300, 300, 32, 3, pads=[1, 1, 1, 1], group=32), True),

@@ -491,7 +491,8 @@ LogicalResult shape::resize(Inference &in) {
   for (auto [i, axis] : llvm::enumerate(axes)) {
     if (hasScales) {
       scales[axis] = (*op.getScales())[i];
-      double size = std::floor(double((*x)[axis]) * double(scales[axis]));
+      // In f32, as the standard's own rule does: 70 × 0.7 is 49, though the nearest f32 to 0.7 is smaller.
+      double size = std::floor(float((*x)[axis]) * scales[axis]);
       if (!(scales[axis] > 0) || !(size < double(int64_t(1) << 40)))
         return in.fail("expected positive, sensible scales but got " + std::to_string(scales[axis]));
       sizes[axis] = int64_t(size);

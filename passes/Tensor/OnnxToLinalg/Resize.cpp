@@ -23,18 +23,21 @@ struct Taps {
 
 /// Where output position `i` lies in the input; none for an unknown mode.
 static std::optional<double> coordinate(StringRef mode, int64_t i, double scale, int64_t in, int64_t out) {
+  // A scale that is the ratio of the sizes is not rounded before it is used: what lies halfway between two elements stays
+  // there.
+  bool isRatio = scale == double(out) / double(in);
+  double length = isRatio ? double(out) : double(in) * scale;
+  auto unscaled = [&](double x) { return isRatio ? x * double(in) / double(out) : x / scale; };
   if (mode == "half_pixel")
-    return (i + 0.5) / scale - 0.5;
+    return unscaled(i + 0.5) - 0.5;
   if (mode == "pytorch_half_pixel")
-    return out > 1 ? (i + 0.5) / scale - 0.5 : 0;
-  if (mode == "half_pixel_symmetric") {
-    double adjustment = double(out) / (double(in) * scale);
-    return in / 2.0 * (1 - adjustment) + (i + 0.5) / scale - 0.5;
-  }
+    return out > 1 ? unscaled(i + 0.5) - 0.5 : 0;
+  if (mode == "half_pixel_symmetric")
+    return in / 2.0 * (1 - double(out) / length) + unscaled(i + 0.5) - 0.5;
   if (mode == "align_corners")
-    return double(in) * scale == 1 ? 0 : double(i) * double(in - 1) / (double(in) * scale - 1);
+    return length == 1 ? 0 : double(i) * double(in - 1) / (length - 1);
   if (mode == "asymmetric")
-    return i / scale;
+    return unscaled(i);
   return std::nullopt;
 }
 
