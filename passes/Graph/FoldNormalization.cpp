@@ -1,7 +1,9 @@
-//===- FoldNormalization.cpp - scales and shifts into weights -------------===//
+//===- FoldNormalization.cpp - normalisations into weights ----------------===//
 //
-// Owns `onnx-fold-normalization`. All arithmetic on constants is written as onnx operations on them; the next
-// `onnx-infer-fold` computes it.
+// Owns `onnx-fold-normalization`: what a convolution or Gemm takes in of the nodes behind it. A BatchNormalization leaves
+// open in which order its constants meet, so that it goes into weights and bias, computed in double and rounded once.
+// The order of other nodes is what their author wrote: (x + a) + b rounds twice on purpose where it rounds to whole
+// numbers, and (x + a) · s keeps the digits of a difference that x · s + a · s loses.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Graph/Passes.h"
@@ -11,7 +13,6 @@
 #include "dialects/ONNX/Ops/Contraction.h"
 #include "dialects/ONNX/Ops/Convolution.h"
 #include "dialects/ONNX/Ops/Elementwise.h"
-#include "dialects/ONNX/Ops/Movement.h"
 #include "dialects/ONNX/Ops/Normalization.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "passes/Graph/GraphWriter.h"
@@ -19,7 +20,10 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
 
 namespace trn {
 #define GEN_PASS_DEF_FOLDNORMALIZATIONPASS
@@ -32,228 +36,151 @@ using namespace trn::onnx;
 
 namespace {
 
-/// True for constants and for the arithmetic on constants that these patterns build.
-bool isConstantTree(Value value) {
-  if (isConstant(value))
-    return true;
-  Operation *op = value.getDefiningOp();
-  return isa_and_nonnull<AddOp, SubOp, MulOp, ReciprocalOp, SqrtOp, NegOp, ReshapeOp, ExpandOp>(op) &&
-         llvm::all_of(op->getOperands(), isConstantTree);
+/// A convolution or Gemm with constant weights (and constant bias) that has one use.
+struct Producer {
+  Operation *op;
+  Constant weight;
+  std::optional<Constant> bias; ///< one for each channel, or one for all
+
+  int64_t channels() const { return typeOf(op->getResult(0)).getDimSize(1); }
+  /// The output channel, dimension 1 of the result, of an element of the weight.
+  int64_t channelOf(int64_t element) const;
+};
+
+int64_t Producer::channelOf(int64_t element) const {
+  ArrayRef<int64_t> shape = weight.type().getShape();
+  if (isa<ConvOp>(op))
+    return element / (weight.size() / shape[0]);
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    return gemm.getTransB() ? element / shape[1] : element % shape[1];
+  // [inputs, outputs / group, …]
+  int64_t row = weight.size() / shape[0], group = element / row / (shape[0] / cast<ConvTransposeOp>(op).getGroup());
+  return group * shape[1] + element % row / (row / shape[1]);
 }
 
-/// A constant that holds one value per channel (dimension `axis` of a value of `type`), as a vector; else null. A
-/// uniform constant is spread over the channels.
-Value perChannel(OpBuilder &b, Location loc, Value constant, RankedTensorType type, int64_t axis) {
-  if (!isConstant(constant))
-    return {};
-  RankedTensorType own = typeOf(constant);
-  int64_t channels = type.getDimSize(axis), lead = type.getRank() - own.getRank();
+/// A constant that holds one number for each channel of a result of `type` (or one for all) under numpy's broadcasting.
+bool isByChannel(const Constant &constant, RankedTensorType type) {
+  if (constant.size() == 1)
+    return constant.type().getRank() <= type.getRank();
+  int64_t lead = type.getRank() - constant.type().getRank();
   if (lead < 0)
-    return {};
-  if (own.getNumElements() == 1) {
-    Value one = GraphWriter(b, loc).reshape(constant, {1});
-    return channels == 1 ? one
-                         : build(b, loc, "Expand", {one}, b.getNamedAttr("shape", b.getDenseI64ArrayAttr({channels})));
-  }
-  for (auto [i, size] : llvm::enumerate(own.getShape()))
-    if (size != (int64_t(i) + lead == axis ? channels : 1))
-      return {};
-  return GraphWriter(b, loc).reshape(constant, {channels});
+    return false;
+  for (auto [i, size] : llvm::enumerate(constant.type().getShape()))
+    if (size != (int64_t(i) + lead == 1 ? type.getDimSize(1) : 1))
+      return false;
+  return true;
 }
 
-/// The vector along `axis` of a value of rank `rank`.
-Value alongChannels(OpBuilder &b, Location loc, Value vector, int64_t rank, int64_t axis) {
-  SmallVector<int64_t> shape(rank - axis, 1);
-  shape[0] = typeOf(vector).getDimSize(0);
-  return GraphWriter(b, loc).reshape(vector, shape);
-}
-
-/// BatchNormalization with constant statistics is a scale and a shift for each channel.
-struct NormalizationToAffine : OpRewritePattern<BatchNormalizationOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(BatchNormalizationOp op, PatternRewriter &b) const override {
-    if (op.getTrainingMode())
-      return failure();
-    for (Value vector : {op.getScale(), op.getB(), op.getMean(), op.getVar()})
-      if (!isConstantTree(vector))
-        return failure();
-    Location loc = op.getLoc();
-    RankedTensorType type = typeOf(op.getX());
-    Type element = typeOf(op.getVar()).getElementType();
-    if (type.getRank() < 2 || typeOf(op.getScale()).getElementType() != element || type.getElementType() != element)
-      return failure();
-    auto epsilonType = RankedTensorType::get({1}, element);
-    Value epsilon = WeightOp::create(
-        b, loc, DenseElementsAttr::get(epsilonType, b.getFloatAttr(element, op.getEpsilon().convertToDouble())));
-    Value deviation = build(b, loc, "Sqrt", {build(b, loc, "Add", {op.getVar(), epsilon})});
-    Value scale = build(b, loc, "Mul", {op.getScale(), build(b, loc, "Reciprocal", {deviation})});
-    Value shift = build(b, loc, "Sub", {op.getB(), build(b, loc, "Mul", {op.getMean(), scale})});
-    Value scaled = build(b, loc, "Mul", {op.getX(), alongChannels(b, loc, scale, type.getRank(), 1)});
-    b.replaceOp(op, build(b, loc, "Add", {scaled, alongChannels(b, loc, shift, type.getRank(), 1)}));
-    return success();
-  }
-};
-
-/// The operand of a commutative operation that is a constant tree, and the other one.
-template <typename OpTy> bool splitConstant(OpTy op, Value &constant, Value &other) {
-  bool second = isConstantTree(op.getB());
-  constant = second ? op.getB() : op.getA();
-  other = second ? op.getA() : op.getB();
-  return isReal(op.getC()) && isConstantTree(constant) && !isConstantTree(other) &&
-         other.getType() == op.getC().getType();
-}
-
-/// `(x + t) · s` = `x · s + t · s`, and chains of scales or of shifts are one.
-template <typename OuterTy, typename InnerTy> struct MergeAffine : OpRewritePattern<OuterTy> {
-  using OpRewritePattern<OuterTy>::OpRewritePattern;
-  LogicalResult matchAndRewrite(OuterTy op, PatternRewriter &b) const override {
-    Value outer, product, inner, x;
-    if (!splitConstant(op, outer, product))
-      return failure();
-    auto first = product.template getDefiningOp<InnerTy>();
-    if (!first || !first->hasOneUse() || !splitConstant(first, inner, x))
-      return failure();
-    Location loc = op.getLoc();
-    // Only constants that both fit one channel pattern: a large one must not be spread further.
-    if (typeOf(outer).getNumElements() > 1 && typeOf(inner).getNumElements() > 1 &&
-        typeOf(outer).getNumElements() != typeOf(inner).getNumElements())
-      return failure();
-    StringRef name = std::is_same_v<OuterTy, MulOp> ? "Mul" : "Add";
-    Value merged = build(b, loc, name, {inner, outer});
-    if constexpr (std::is_same_v<OuterTy, InnerTy>)
-      b.replaceOp(op, build(b, loc, name, {x, merged}));
-    else
-      b.replaceOp(op, build(b, loc, "Add", {build(b, loc, "Mul", {x, outer}), merged}));
-    return success();
-  }
-};
-
-/// Where the output channels are: in the result, and in the weight.
-struct Channels {
-  Operation *op = nullptr;
-  unsigned bias = 2;
-  int64_t resultAxis = 1;
-  SmallVector<int64_t> weightShape; ///< a channel vector under this shape multiplies the weight
-};
-
-/// A convolution or Gemm with constant weights and bias whose only use is `value`'s.
-std::optional<Channels> channelsOf(Value value) {
+std::optional<Producer> producerOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !value.hasOneUse() || !isa<ConvOp, ConvTransposeOp, GemmOp>(op))
     return std::nullopt;
-  if (!isConstantTree(op->getOperand(1)) || (op->getNumOperands() > 2 && !isConstantTree(op->getOperand(2))))
+  std::optional<Constant> weight = Constant::get(op->getOperand(1));
+  if (!weight || weight->size() == 0)
     return std::nullopt;
-  Channels channels;
-  channels.op = op;
-  int64_t rank = typeOf(op->getOperand(1)).getRank(), count = typeOf(value).getDimSize(1);
-  channels.weightShape.assign(rank, 1);
-  if (isa<ConvOp>(op)) {
-    channels.weightShape[0] = count;
-  } else if (auto transposed = dyn_cast<ConvTransposeOp>(op)) {
-    // The weight is [inputs, outputs / group, …]: with groups a vector does not fit one shape.
-    if (transposed.getGroup() != 1)
-      return std::nullopt;
-    channels.weightShape[1] = count;
-  } else {
-    auto gemm = cast<GemmOp>(op);
-    if (gemm.getBeta().convertToFloat() != 1.0f)
-      return std::nullopt;
-    channels.weightShape[gemm.getTransB() ? 0 : 1] = count;
-  }
-  return channels;
+  Producer producer{op, *weight, std::nullopt};
+  if (auto gemm = dyn_cast<GemmOp>(op); gemm && gemm.getBeta().convertToFloat() != 1.0f)
+    return std::nullopt;
+  if (op->getNumOperands() == 2)
+    return producer;
+  producer.bias = Constant::get(op->getOperand(2));
+  // The bias of a convolution is a vector, and that of a Gemm broadcasts.
+  if (!producer.bias || (isa<GemmOp>(op) && !isByChannel(*producer.bias, typeOf(value))))
+    return std::nullopt;
+  return producer;
 }
 
-/// A bias operand as a vector over the channels, null when it is something else (a Gemm's matrix).
-Value biasVector(OpBuilder &b, Channels &channels, RankedTensorType type) {
-  Value bias = channels.op->getOperand(2);
-  if (typeOf(bias).getRank() == 1 && typeOf(bias).getDimSize(0) == type.getDimSize(1))
-    return bias;
-  return perChannel(b, channels.op->getLoc(), bias, type, channels.resultAxis);
-}
-
-/// The constant (or tree of constants in channel layout) as a vector; null when it is neither.
-Value vectorOf(OpBuilder &b, Location loc, Value constant, RankedTensorType type) {
-  if (isConstant(constant))
-    return perChannel(b, loc, constant, type, 1);
-  RankedTensorType own = typeOf(constant);
-  int64_t channels = type.getDimSize(1), lead = type.getRank() - own.getRank();
-  for (auto [i, size] : llvm::enumerate(own.getShape()))
-    if (size != (int64_t(i) + lead == 1 ? channels : 1))
-      return {};
-  return own.getNumElements() == channels ? GraphWriter(b, loc).reshape(constant, {channels}) : Value();
-}
-
-/// A scale or shift by channel behind a convolution.
-struct Behind {
-  Channels channels;
-  Value vector; ///< of the scale or shift
-  Value bias;   ///< of the convolution, null when it has none
-};
-
-/// Takes `op`, a product or sum with a constant by channel, apart; none when it is something else.
-template <typename OpTy> std::optional<Behind> matchBehind(OpTy op, PatternRewriter &b) {
-  Value constant, x;
-  if (!splitConstant(op, constant, x))
-    return std::nullopt;
-  std::optional<Channels> channels = channelsOf(x);
-  if (!channels)
-    return std::nullopt;
-  RankedTensorType type = typeOf(x);
-  Value vector = vectorOf(b, op.getLoc(), constant, type);
-  bool hasBias = channels->op->getNumOperands() > 2;
-  Value bias = hasBias ? biasVector(b, *channels, type) : Value();
-  if (!vector || (hasBias && !bias))
-    return std::nullopt;
-  return Behind{*channels, vector, bias};
-}
-
-/// Replaces `op` by the convolution with other operands.
-void replaceByClone(PatternRewriter &b, Operation *op, Operation *convolution, ValueRange operands) {
-  Operation *clone = b.clone(*convolution);
-  clone->setOperands(operands);
+/// Replaces `op` by the producer with another weight and bias.
+void replaceByProducer(PatternRewriter &b, Operation *op, const Producer &producer, Value weight, Value bias) {
+  Operation *clone = b.clone(*producer.op);
+  clone->setOperands({clone->getOperand(0), weight, bias});
   b.replaceOp(op, clone->getResult(0));
 }
 
-/// A scale by channel behind a convolution goes into its weight and bias.
-struct FoldScale : OpRewritePattern<MulOp> {
+/// The normal numbers of a type.
+struct Range {
+  explicit Range(FloatType type)
+      : smallest(llvm::APFloat::getSmallestNormalized(type.getFloatSemantics()).convertToDouble()),
+        largest(llvm::APFloat::getLargest(type.getFloatSemantics()).convertToDouble()) {}
+  double smallest, largest;
+};
+
+/// A constant of `count` numbers that are computed in double and rounded once.
+template <typename Function> Value computed(OpBuilder &b, Location loc, RankedTensorType type, Function number) {
+  size_t width = elementBytes(type.getElementType());
+  std::vector<char> bytes(size_t(type.getNumElements()) * width);
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    writeReal(type.getElementType(), number(i), bytes.data() + size_t(i) * width);
+  return WeightOp::create(b, loc, makeConstant(type, std::move(bytes)));
+}
+
+/// BatchNormalization behind a convolution or Gemm is part of its weight and bias. Not where an element of the weight
+/// would leave the range of its type, nor in a type of less than 32 bits, where what the product leaves is rounded before
+/// it is normalised.
+struct FoldBatchNormalization : OpRewritePattern<BatchNormalizationOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &b) const override {
-    std::optional<Behind> scale = matchBehind(op, b);
-    if (!scale)
+  LogicalResult matchAndRewrite(BatchNormalizationOp op, PatternRewriter &b) const override {
+    RankedTensorType type = typeOf(op.getX());
+    auto element = dyn_cast<FloatType>(type.getElementType());
+    if (op.getTrainingMode() || op->getNumResults() != 1 || !element || element.getWidth() < 32)
       return failure();
-    Operation *convolution = scale->channels.op;
-    Location loc = convolution->getLoc();
-    b.setInsertionPoint(op);
-    Value factors = GraphWriter(b, loc).reshape(scale->vector, scale->channels.weightShape);
-    SmallVector<Value> operands = {convolution->getOperand(0),
-                                   build(b, loc, "Mul", {convolution->getOperand(1), factors})};
-    if (scale->bias)
-      operands.push_back(build(b, loc, "Mul", {scale->bias, scale->vector}));
-    replaceByClone(b, op, convolution, operands);
+    std::optional<Producer> producer = producerOf(op.getX());
+    std::optional<Constant> gamma = Constant::get(op.getScale()), beta = Constant::get(op.getB());
+    std::optional<Constant> mean = Constant::get(op.getMean()), variance = Constant::get(op.getVar());
+    if (!producer || !gamma || !beta || !mean || !variance)
+      return failure();
+    SmallVector<double> scales, shifts;
+    double epsilon = op.getEpsilon().convertToFloat();
+    for (int64_t channel = 0; channel < producer->channels(); ++channel) {
+      double scale = gamma->real(channel) / std::sqrt(variance->real(channel) + epsilon);
+      double bias = producer->bias ? producer->bias->real(producer->bias->size() == 1 ? 0 : channel) : 0;
+      scales.push_back(scale);
+      shifts.push_back((bias - mean->real(channel)) * scale + beta->real(channel));
+    }
+    Range range(element);
+    const Constant &weight = producer->weight;
+    auto scaled = [&](int64_t i) { return weight.real(i) * scales[producer->channelOf(i)]; };
+    auto keepsRange = [&](int64_t i) {
+      double own = std::fabs(weight.real(i)), merged = std::fabs(scaled(i));
+      bool isZero = own == 0 || scales[producer->channelOf(i)] == 0;
+      return merged <= range.largest && (merged >= range.smallest || isZero || own < range.smallest);
+    };
+    if (!llvm::all_of(llvm::seq<int64_t>(0, weight.size()), keepsRange) ||
+        !llvm::all_of(shifts, [&](double shift) { return std::fabs(shift) <= range.largest; }))
+      return failure();
+    Location loc = producer->op->getLoc();
+    Value weights = computed(b, loc, weight.type(), scaled);
+    auto vector = RankedTensorType::get({producer->channels()}, element);
+    Value bias = computed(b, loc, vector, [&](int64_t i) { return shifts[i]; });
+    replaceByProducer(b, op, *producer, weights, bias);
     return success();
   }
 };
 
-/// A shift by channel behind a convolution is its bias.
+/// A shift by channel behind a convolution or Gemm without a bias is its bias: the same sum.
 struct FoldShift : OpRewritePattern<AddOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &b) const override {
-    std::optional<Behind> shift = matchBehind(op, b);
-    if (!shift)
-      return failure();
-    Operation *convolution = shift->channels.op;
-    b.setInsertionPoint(op);
-    Value bias = shift->bias ? build(b, op.getLoc(), "Add", {shift->bias, shift->vector}) : shift->vector;
-    replaceByClone(b, op, convolution, {convolution->getOperand(0), convolution->getOperand(1), bias});
-    return success();
+    for (auto [x, shift] : {std::pair(op.getA(), op.getB()), std::pair(op.getB(), op.getA())}) {
+      RankedTensorType type = typeOf(x);
+      std::optional<Producer> producer = producerOf(x);
+      std::optional<Constant> constant = Constant::get(shift);
+      if (!producer || producer->bias || !constant || !isReal(x) || type != op.getC().getType() ||
+          !isByChannel(*constant, type))
+        continue;
+      auto vector = RankedTensorType::get({producer->channels()}, type.getElementType());
+      Value bias = computed(b, op.getLoc(), vector, [&](int64_t i) { return constant->real(constant->size() == 1 ? 0 : i); });
+      replaceByProducer(b, op, *producer, producer->op->getOperand(1), bias);
+      return success();
+    }
+    return failure();
   }
 };
 
 struct FoldNormalizationPass : trn::impl::FoldNormalizationPassBase<FoldNormalizationPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<NormalizationToAffine, MergeAffine<MulOp, MulOp>, MergeAffine<AddOp, AddOp>, MergeAffine<MulOp, AddOp>,
-                 FoldScale, FoldShift>(&getContext());
+    patterns.add<FoldBatchNormalization, FoldShift>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -73,30 +73,32 @@ def SimplifyPass : Pass<"onnx-simplify", "::mlir::func::FuncOp"> {
   let description = [{
     **Contract in**, **out**: static types. Removes Identity, casts to the own type, reshapes,
     transposes, slices, pads, expands and concatenations without effect; merges chains of Reshape and of Transpose; turns
-    division by a constant into multiplication, small constant powers into products, and a constant factor of a
-    constant product into one.
+    division by powers of two into multiplication, and small constant powers into products. The numbers stay the same.
 
     **Example**
     ```mlir
-    %c = onnx.weight dense<6.0> : tensor<f32>
+    %c = onnx.weight dense<8.0> : tensor<f32>
     %y = onnx.Div(%x, %c) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-    // → onnx.Mul(%x, 0.166666672)
+    // → onnx.Mul(%x, 0.125)
     ```
-    **Not done**: rewriting integer division.
+    **Not done**: rewriting integer division; division by a number without an inverse of its type (x / 41 is 1 for 41, and
+    x · (1 / 41) is not); one product for (x · c) · d, whose range is another.
   }];
   let dependentDialects = ["::trn::onnx::ONNXDialect"];
 }
 
 def FoldNormalizationPass : Pass<"onnx-fold-normalization", "::mlir::func::FuncOp"> {
-  let summary = "Fold BatchNormalization and constant scales and shifts into weights";
+  let summary = "Fold BatchNormalization into the weights before it";
   let description = [{
-    **Contract in**, **out**: static types. BatchNormalization with constant statistics becomes a scale and a shift per
-    channel; scales and shifts by channel join those before them, and those behind a Conv, ConvTranspose, Gemm or MatMul
-    with constant weights go into its weights and bias. The arithmetic on constants is left to `onnx-infer-fold`.
+    **Contract in**, **out**: static types. BatchNormalization with constant statistics behind a Conv, ConvTranspose or Gemm
+    with constant weights goes into its weights and bias, where these stay in the range of their type; a constant by channel
+    that is added to one without a bias becomes its bias.
 
-    **Example**: `BatchNormalization(Conv(x, w), …)` → `Conv(x, Mul(w, s), t)`.
+    **Example**: `BatchNormalization(Conv(x, w), …)` → `Conv(x, w · s, t)`.
 
-    **Not done**: moving a scale forward into the next convolution (padding would see the shift).
+    **Not done**: types of less than 32 bits, where the result of the convolution is rounded before it is normalised; other
+    scales, and shifts behind a bias, whose order of roundings is the model's (an engine applies them to what it takes from
+    the convolution anyway); moving a scale forward into the next convolution (padding would see the shift).
   }];
   let dependentDialects = ["::trn::onnx::ONNXDialect"];
 }

@@ -170,10 +170,19 @@ Value centered(Value value, int64_t &axis) {
   return axis >= 0 && mean.getX() == sub.getA() ? sub.getA() : Value();
 }
 
+/// The operand of a square root; null when it is none. The power 0.5 differs from one at -0 and -inf alone, which a sum
+/// with a variance is not.
+Value underRoot(Value value) {
+  if (auto root = value.getDefiningOp<SqrtOp>())
+    return root.getX();
+  auto power = value.getDefiningOp<PowOp>();
+  return power && uniformConstant(power.getB()) == 0.5 ? power.getA() : Value();
+}
+
 /// `√(mean((x - mean(x))²) + ε)`.
 bool isDeviationOf(Value value, Value x, int64_t axis, double &epsilon) {
-  auto root = value.getDefiningOp<SqrtOp>();
-  auto add = root ? root.getX().getDefiningOp<AddOp>() : AddOp();
+  Value root = underRoot(value);
+  auto add = root ? root.getDefiningOp<AddOp>() : AddOp();
   if (!add)
     return false;
   bool second = uniformConstant(add.getB()).has_value();

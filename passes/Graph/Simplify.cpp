@@ -103,8 +103,9 @@ struct TransposeToReshape : OpRewritePattern<TransposeOp> {
   }
 };
 
-/// Whether 1 / x keeps its digits in the type of `value`, for each x of that constant.
-static bool hasInverse(Value value) {
+/// Whether division by each element of a constant is the same as multiplication by its inverse: powers of two whose
+/// inverse is normal, and what has no digits.
+static bool hasExactInverse(Value value) {
   std::optional<Constant> constant = Constant::get(value);
   if (!constant)
     return false;
@@ -112,18 +113,21 @@ static bool hasInverse(Value value) {
   double smallest = llvm::APFloat::getSmallestNormalized(semantics).convertToDouble();
   double largest = llvm::APFloat::getLargest(semantics).convertToDouble();
   for (int64_t i = 0, count = constant->isSplat() ? 1 : constant->size(); i < count; ++i) {
-    double x = constant->real(i), inverse = std::fabs(1 / x);
-    if (x != 0 && std::isfinite(x) && (inverse < smallest || inverse > largest))
+    double x = std::fabs(constant->real(i)), inverse = 1 / x;
+    if (x == 0 || !std::isfinite(x))
+      continue;
+    int exponent = 0;
+    if (std::frexp(x, &exponent) != 0.5 || inverse < smallest || inverse > largest)
       return false;
   }
   return true;
 }
 
-/// Division by a real constant is multiplication by its inverse, computed in double and rounded once.
+/// Division by a constant is multiplication by its inverse where the type has that inverse exactly.
 struct DivToMul : OpRewritePattern<DivOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
-    if (!isReal(op.getB()) || isConstant(op.getA()) || !hasInverse(op.getB()))
+    if (!isReal(op.getB()) || isConstant(op.getA()) || !hasExactInverse(op.getB()))
       return failure();
     Value inverse = build(rewriter, op.getLoc(), "Reciprocal", {op.getB()});
     rewriter.replaceOp(op, build(rewriter, op.getLoc(), "Mul", {op.getA(), inverse}));
@@ -131,7 +135,8 @@ struct DivToMul : OpRewritePattern<DivOp> {
   }
 };
 
-/// Small constant powers are products, roots or inverses.
+/// Small constant powers are products or inverses. Not 0.5: a root differs from it at -0 and -inf. Not a cube of less than
+/// 32 bits, whose square would be rounded, too.
 struct SimplifyPow : OpRewritePattern<PowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PowOp op, PatternRewriter &rewriter) const override {
@@ -142,11 +147,10 @@ struct SimplifyPow : OpRewritePattern<PowOp> {
     Location loc = op.getLoc();
     if (*exponent == 1)
       return rewriter.replaceOp(op, x), success();
-    if (*exponent == 0.5)
-      return rewriter.replaceOp(op, build(rewriter, loc, "Sqrt", {x})), success();
     if (*exponent == -1)
       return rewriter.replaceOp(op, build(rewriter, loc, "Reciprocal", {x})), success();
-    if (*exponent != 2 && *exponent != 3)
+    bool isNarrow = typeOf(x).getElementTypeBitWidth() < 32;
+    if (*exponent != 2 && (*exponent != 3 || isNarrow))
       return failure();
     Value square = build(rewriter, loc, "Mul", {x, x});
     rewriter.replaceOp(op, *exponent == 2 ? square : build(rewriter, loc, "Mul", {square, x}));
@@ -154,32 +158,7 @@ struct SimplifyPow : OpRewritePattern<PowOp> {
   }
 };
 
-/// `(x · c) · d` = `x · (c · d)`, for uniform constants.
-struct MergeFactors : OpRewritePattern<MulOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
-    if (!isReal(op.getC()))
-      return failure();
-    bool second = uniformConstant(op.getB()).has_value();
-    if (!second && !uniformConstant(op.getA()))
-      return failure();
-    Value outer = second ? op.getB() : op.getA(), product = second ? op.getA() : op.getB();
-    auto inner = product.getDefiningOp<MulOp>();
-    if (!inner || !inner->hasOneUse())
-      return failure();
-    second = uniformConstant(inner.getB()).has_value();
-    if (!second && !uniformConstant(inner.getA()))
-      return failure();
-    Value factor = second ? inner.getB() : inner.getA(), x = second ? inner.getA() : inner.getB();
-    if (x.getType() != op.getC().getType())
-      return failure();
-    Value both = build(rewriter, op.getLoc(), "Mul", {factor, outer});
-    rewriter.replaceOp(op, build(rewriter, op.getLoc(), "Mul", {x, both}));
-    return success();
-  }
-};
-
-/// Adding 0 or multiplying by 1 leaves a value of the result's type alone. (-0.0 + 0.0 is 0.0: equal, so kept out.)
+/// Multiplying by 1 leaves a value of the result's type alone. (Adding 0 does not: -0.0 + 0.0 is 0.0.)
 struct RemoveUnit : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
@@ -197,7 +176,7 @@ struct SimplifyPass : trn::impl::SimplifyPassBase<SimplifyPass> {
                  RemoveNoEffect<SqueezeOp>, RemoveNoEffect<UnsqueezeOp>, RemoveNoEffect<FlattenOp>,
                  RemoveNoEffect<TransposeOp>, RemoveNoEffect<SliceOp>, RemoveNoEffect<PadOp>, RemoveNoEffect<ExpandOp>,
                  RemoveNoEffect<TileOp>, RemoveNoEffect<ConcatOp>, MergeReshapes, MergeTransposes, TransposeToReshape,
-                 DivToMul, SimplifyPow, MergeFactors, RemoveUnit>(&getContext());
+                 DivToMul, SimplifyPow, RemoveUnit>(&getContext());
     GreedyRewriteConfig config;
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       signalPassFailure();

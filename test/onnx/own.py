@@ -358,10 +358,128 @@ def chain(name, nodes, inputs, expected, opset=18, **constants):
     CASES.append((name, [helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], inputs, expected, opset, constants))
 
 
+# A resize that keeps the aspect ratio has one factor, with which it goes on where a rounded size has another.
+def kept_ratio(x, sizes, policy, mode):
+    """The last two dimensions resized by the smallest or largest factor, half pixel."""
+    factor = (min if policy == "not_larger" else max)(size / n for size, n in zip(sizes, x.shape[-2:]))
+    y = x.astype(np.float64)
+    for axis in (2, 3):
+        n = x.shape[axis]
+        at = (np.arange(math.floor(factor * n + 0.5)) + 0.5) / factor - 0.5
+        if mode == "nearest":
+            y = np.take(y, np.clip(np.ceil(at - 0.5).astype(int), 0, n - 1), axis)
+            continue
+        low = np.floor(at).astype(int)
+        part = (at - low).reshape([-1 if i == axis else 1 for i in range(4)])
+        y = (1 - part) * np.take(y, np.clip(low, 0, n - 1), axis) + part * np.take(y, np.clip(low + 1, 0, n - 1), axis)
+    return y.astype(x.dtype)
+
+
+RECTANGLE = np.random.default_rng(9).standard_normal((1, 2, 4, 5)).astype(np.float32)
+for sizes in ((9, 7), (3, 10), (6, 11)):
+    for policy in ("not_larger", "not_smaller"):
+        for mode in ("linear", "nearest"):
+            CASES.append((f"resize_{policy}_{sizes[0]}x{sizes[1]}_{mode}",
+                          [helper.make_node("Resize", ["x0", "", "", "sizes"], ["y0"], mode=mode, axes=[2, 3],
+                                            keep_aspect_ratio_policy=policy)],
+                          [RECTANGLE], [kept_ratio(RECTANGLE, sizes, policy, mode)], 19, {"sizes": np.array(sizes)}))
+FLOAT, FLOAT16, BFLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16
+INT64 = onnx.TensorProto.INT64
+
+
+# Each node rounds by itself, in the order of the graph: what comes close to a whole number, a difference of close numbers or
+# the ends of the range shows it.
+def steps(name, dtype, x, *operations, narrow=False):
+    """A chain of operations with one constant (or none) each, computed in the type itself."""
+    x = value = np.array(x, dtype)
+    nodes, constants = [], {}
+    functions = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Floor": np.floor, "Round": np.rint,
+                 "Pow": np.power, "Reciprocal": np.reciprocal}
+    for i, (operator, *constant) in enumerate(operations):
+        operands = [np.array(c, dtype) for c in constant]
+        with np.errstate(all="ignore"):
+            value = functions[operator](value, *operands).astype(dtype)
+        nodes.append((operator, [f"t{i}" if i else "x0"] + [f"c{i}"] * len(operands),
+                      ["y0" if i + 1 == len(operations) else f"t{i + 1}"], {}))
+        constants.update({f"c{i}": c for c in operands})
+    chain(name, nodes, [x], [value], **constants)
+
+
+WHOLE = np.arange(-300, 2048)
+BORDERS = (np.arange(-128, 128)[:, None] + [0, 0.5]).ravel()
+for divisor in (41, 49, 3, 0.1):
+    steps(f"floor_of_quotient_{divisor}", np.float32, WHOLE, ("Div", divisor), ("Floor",))
+    steps(f"floor_of_float64_quotient_{divisor}", np.float64, WHOLE, ("Div", divisor), ("Floor",))
+for scale in (0.003, 0.05, 1 / 3, 0.7):
+    steps(f"round_of_quotient_{scale:.3f}", np.float32, BORDERS * np.float32(scale), ("Div", scale), ("Round",))
+steps("quotient_of_itself", np.float32, [41, 47, 55, 61, 82], ("Div", [41, 47, 55, 61, 82]), ("Floor",))
+# The quotient in twice as many digits, and then rounded to whole numbers, is exact: all digits of the quotient are compared.
+steps("quotient_float16_by_3", np.float16, np.arange(2048), ("Div", 3), ("Mul", 1024), ("Floor",))
+steps("quotient_by_power_of_two", np.float32, [3e-38, 1.5e-45, 3e38, -7, math.inf, math.nan], ("Div", -0.25))
+chain("bucket_of_integer", [("Cast", ["x0"], ["f"], {"to": FLOAT}), ("Div", ["f", "c"], ["q"], {}), ("Cast", ["q"], ["y0"], {"to": INT64})],
+      [WHOLE], [np.trunc(WHOLE.astype(np.float32) / np.float32(41)).astype(np.int64)], c=np.float32(41))
+MAGIC = 12582912  # 1.5 · 2^23: its sum with a small number is a whole one
+steps("rounded_by_addition", np.float32, [0.3, 1.7, -2.6, 100.5], ("Add", MAGIC), ("Add", -MAGIC))
+steps("rounded_by_subtraction", np.float32, [0.3, 1.7, -2.6, 100.5], ("Add", MAGIC), ("Sub", MAGIC))
+steps("difference_scaled", np.float32, [1000001, 1000002.5, 999999.5], ("Add", -1e6), ("Mul", 0.1))
+steps("difference_divided", np.float32, [1.7e9, 1.7e9 + 256, 1.7e9 + 86400], ("Sub", 1.7e9), ("Div", 86400))
+steps("difference_scaled_up", np.float32, [3e38, 3.01e38], ("Add", -3e38), ("Mul", 10))
+steps("factors_beyond_range", np.float32, [1e-30, 0, 1e-35, -1e-31], ("Mul", 1e30), ("Mul", 1e30))
+steps("factors_below_range", np.float32, [1e30, 3e38, math.inf], ("Mul", 1e-25), ("Mul", 1e-25))
+steps("factors_beyond_float16", np.float16, [0, 1e-3, 0.5, 6e-3], ("Mul", 300), ("Mul", 300))
+# The root of -inf is none, and that of -0 is -0; NumPy takes roots here, and C's pow does not.
+for dtype in (np.float32, np.float64):
+    chain(f"power_half_{np.dtype(dtype)}", [("Pow", ["x0", "half"], ["y0"], {}), ("Reciprocal", ["y0"], ["y1"], {})],
+          [np.array([-math.inf, -0.0, 0, 4, math.inf, -1], dtype)],
+          [np.array([math.inf, 0, 0, 2, math.inf, math.nan], dtype), np.array([0, math.inf, math.inf, 0.5, 0, math.nan], dtype)],
+          half=dtype(0.5))
+steps("power_3_float16", np.float16, [1e-3, 0.02, 4, 33, 7.7, -40], ("Pow", 3))
+
+
+def behind(name, dtype, product, x, weight, bias, *operations):
+    """Sums and products by channel behind a Conv, Gemm or MatMul with one weight."""
+    spread = (1, 1, 1, -1) if product == "Conv" else (-1, 1)
+    x, weight, bias = np.array(x, dtype).reshape(spread), np.array(weight, dtype), bias if bias is None else np.array(bias, dtype)
+    value = (x * weight).astype(dtype)
+    if bias is not None:
+        value = (value + bias).astype(dtype)
+    nodes = [(product, ["x0", "w"] + ["b"] * (bias is not None), ["t0"], {})]
+    constants = {"w": weight.reshape((1,) * len(spread)), **({} if bias is None else {"b": bias.reshape(1)})}
+    for i, (operator, constant) in enumerate(operations):
+        constants[f"c{i}"] = np.array(constant, dtype).reshape((1,) * (len(spread) - 1))
+        with np.errstate(all="ignore"):
+            value = (value * constants[f"c{i}"] if operator == "Mul" else value + constants[f"c{i}"]).astype(dtype)
+        nodes.append((operator, [f"t{i}", f"c{i}"], ["y0" if i + 1 == len(operations) else f"t{i + 1}"], {}))
+    chain(name, nodes, [x], [value], **constants)
+
+
+for product in ("Conv", "Gemm"):
+    behind(f"rounded_behind_{product}", np.float32, product, [0.3, 1.7], 1, MAGIC, ("Add", -MAGIC))
+    behind(f"difference_behind_{product}", np.float32, product, [1000001, 1000002.5], 1, -1e6, ("Mul", 0.1))
+    behind(f"scales_beyond_range_behind_{product}", np.float32, product, [1e-30, 2e-30, 0, 1e-35], 1e25, None, ("Mul", 1e25))
+    behind(f"scales_beyond_float16_behind_{product}", np.float16, product, [1e-3, 2e-3, 0, 1e-2], 300, None, ("Mul", 300))
+    behind(f"scales_below_float16_behind_{product}", np.float16, product, [1e4, 2e4, 100, 6e4], 1e-4, None, ("Mul", 1e-4))
+behind("difference_behind_MatMul", np.float32, "MatMul", [1000001, 1000002.5], 1, None, ("Add", -1e6), ("Mul", 0.1))
+
+
+def normalized(name, dtype, x, weight, scale, mean, variance):
+    """BatchNormalization behind a convolution of one channel."""
+    x = np.array(x, dtype).reshape(1, 1, 1, -1)
+    product = (x * dtype(weight)).astype(np.float64)
+    expected = (product - mean) * scale / np.sqrt(np.float64(variance) + np.float32(1e-5)) + 0.5
+    chain(name, [("Conv", ["x0", "w"], ["t"], {}), ("BatchNormalization", ["t", "s", "b", "m", "v"], ["y0"], {})], [x],
+          [expected.astype(dtype)], w=np.array([[[[weight]]]], dtype),
+          **{key: np.array([number], dtype) for key, number in zip("sbmv", (scale, 0.5, mean, variance))})
+
+
+normalized("normalized_float16", np.float16, [0.01, 0.02], 100, 3, 0, 0)
+normalized("normalized_beyond_range", np.float32, [1e-30, -2e-31], 1e30, 1e10, 0, 0)
+normalized("normalized_below_range", np.float32, [1e30, -2e31], 1e-30, 1e-10, 1, 4)
+normalized("normalized_by_zero", np.float32, [1, -2], 3, 0, 1, 4)
+
 # Narrow floats round what passes through them: at the ends of their range, where nothing else gives these values.
 LARGE = float32(100.9, -0.3, 65519, 65520, -70000, 1e30, 1 + 2.0 ** -8, 3 + 3 * 2.0 ** -7)
 TINY = float32(1e-9, 3 + 3 * 2.0 ** -7)[None]
-FLOAT, FLOAT16, BFLOAT16 = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16
 
 
 def through(x, narrow):

@@ -445,10 +445,9 @@ LogicalResult shape::range(Inference &in) {
   return in.result(op.getY(), in.element(op.getStart()), Sizes{kDynamic});
 }
 
-/// The factors of a keep-aspect-ratio resize are one factor: the smallest or the largest.
-static void keepAspectRatio(StringRef policy, ArrayRef<int64_t> axes, ArrayRef<int64_t> x, Sizes &sizes) {
-  if (policy == "stretch")
-    return;
+/// The one factor of a resize that keeps the aspect ratio, the smallest or the largest of its axes, and the sizes that
+/// follow from it.
+static double keepAspectRatio(StringRef policy, ArrayRef<int64_t> axes, ArrayRef<int64_t> x, Sizes &sizes) {
   double factor = policy == "not_larger" ? HUGE_VAL : 0;
   for (int64_t axis : axes) {
     double own = double(sizes[axis]) / double(x[axis]);
@@ -456,6 +455,7 @@ static void keepAspectRatio(StringRef policy, ArrayRef<int64_t> axes, ArrayRef<i
   }
   for (int64_t axis : axes)
     sizes[axis] = int64_t(std::floor(factor * double(x[axis]) + 0.5));
+  return factor;
 }
 
 LogicalResult shape::resize(Inference &in) {
@@ -506,9 +506,14 @@ LogicalResult shape::resize(Inference &in) {
   if (hasSizes && !hasScales) {
     if (policy != "stretch" && llvm::is_contained(*x, 0))
       return in.fail("expected an operand with elements but got " + printSizes(*x));
-    keepAspectRatio(policy, axes, *x, sizes);
-    for (int64_t axis = 0; axis < rank; ++axis)
+    for (int64_t axis : axes)
       scales[axis] = (*x)[axis] == 0 ? 1.0f : float(double(sizes[axis]) / double((*x)[axis]));
+    // The standard goes on with the factor, not with what a rounded size is of the operand's.
+    if (policy != "stretch") {
+      float factor = float(keepAspectRatio(policy, axes, *x, sizes));
+      for (int64_t axis : axes)
+        scales[axis] = factor;
+    }
   }
   in.set("sizes", ArrayRef<int64_t>(sizes));
   in.set("scales", DenseF32ArrayAttr::get(op.getContext(), scales));

@@ -41,6 +41,18 @@ static std::optional<double> coordinate(StringRef mode, int64_t i, double scale,
   return std::nullopt;
 }
 
+/// A scale of dimension `dim`, which is stored as f32, as the ratio of sizes that rounds to it: its own, or that of a
+/// dimension whose factor it has (keep_aspect_ratio_policy).
+static double exactScale(float stored, int64_t dim, ArrayRef<int64_t> in, ArrayRef<int64_t> out) {
+  auto ratio = [&](int64_t i) { return double(out[i]) / double(in[i]); };
+  if (float(ratio(dim)) == stored)
+    return ratio(dim);
+  for (int64_t i = 0; i < int64_t(in.size()); ++i)
+    if (float(ratio(i)) == stored)
+      return ratio(i);
+  return stored;
+}
+
 static std::optional<int64_t> nearest(StringRef mode, double x) {
   if (mode == "round_prefer_floor")
     return int64_t(std::ceil(x - 0.5));
@@ -271,12 +283,9 @@ static FailureOr<Value> lowerResize(onnx::ResizeOp op, LinalgBuilder &b) {
   for (int64_t dim = 0; dim < rank; ++dim) {
     int64_t in = shape[dim], out = result[dim];
     double start = crops ? (*roi)[dim] : 0, end = crops ? (*roi)[rank + dim] : 1;
-    double scale = op.getScales() ? (*op.getScales())[dim] : double(out) / double(in);
+    double scale = op.getScales() ? exactScale((*op.getScales())[dim], dim, shape, result) : double(out) / double(in);
     if (in == out && scale == 1.0 && start == 0 && end == 1)
       continue;
-    // A scale is stored as f32: the exact ratio, where it rounds to the stored one.
-    if (double exact = double(out) / double(in); float(exact) == float(scale))
-      scale = exact;
     SmallVector<int64_t> positions;
     SmallVector<Taps> taps;
     SmallVector<int32_t> inside;
