@@ -2,7 +2,8 @@
 // Owns the meaning of --auto-cast: which f32 tensors become bf16 or fp16. Arithmetic stays f32: bodies widen what they
 // read and round what they store; sums of products and reductions accumulate in f32, except that the largest or the
 // smallest of narrow elements is one of them, and stays narrow. Casts that this pass inserts are maps, which fuse with
-// their producers, or fold into weights. Refuses to touch f64 and integers.
+// their producers, or fold into weights. Numbers that become positions in a tensor are no data: they stay f32. Refuses to
+// touch f64 and integers.
 #include "dialects/ONNX/Ops/Weight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -65,6 +66,55 @@ static bool isOnlyMultiplied(Value value) {
   });
 }
 
+/// Whether the body makes integers of floats.
+static bool roundsToIntegers(linalg::GenericOp op) {
+  return llvm::any_of(*op.getBody(), [](Operation &inner) { return llvm::isa<arith::FPToSIOp, arith::FPToUIOp>(inner); });
+}
+
+/// The inputs of `op` that the indices of elements it reads are computed of.
+static SmallVector<Value> indicesOf(linalg::GenericOp op) {
+  SmallVector<Value> pending, inputs;
+  for (tensor::ExtractOp extract : op.getBody()->getOps<tensor::ExtractOp>())
+    llvm::append_range(pending, extract.getIndices());
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (argument.getOwner() == op.getBody() && argument.getArgNumber() < op.getNumDpsInputs())
+        inputs.push_back(op.getDpsInputs()[argument.getArgNumber()]);
+    } else {
+      llvm::append_range(pending, value.getDefiningOp()->getOperands());
+    }
+  }
+  return inputs;
+}
+
+/// The maps and movements that positions come by: from the indices of what reads elements back through integers to the floats that
+/// were rounded to them, and through the maps that made those. What chooses between positions (ArgMax) computes none.
+static DenseSet<Operation *> mapsToPositions(Block &body) {
+  SmallVector<Value> pending;
+  for (auto generic : body.getOps<linalg::GenericOp>())
+    llvm::append_range(pending, indicesOf(generic));
+  DenseSet<Operation *> maps;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+    if (isMovement(op)) {
+      if (maps.insert(op).second)
+        llvm::append_range(pending, op->getOperands());
+    } else if (generic && isMap(generic) && maps.insert(op).second) {
+      bool isFloat = llvm::isa<FloatType>(getElementTypeOrSelf(value.getType()));
+      for (Value input : generic.getDpsInputs())
+        if (isFloat || roundsToIntegers(generic) || !llvm::isa<FloatType>(getElementTypeOrSelf(input.getType())))
+          pending.push_back(input);
+    }
+  }
+  return maps;
+}
+
 namespace {
 class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
   using AssignPrecisionPassBase::AssignPrecisionPassBase;
@@ -87,8 +137,10 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
     reported.clear();
     contractions = 0;
     Block &body = getOperation().getBody().front();
-    if (autoCast == "all")
+    if (autoCast == "all") {
+      positions = mapsToPositions(body);
       castArguments(body);
+    }
     for (Operation &op : llvm::make_early_inc_range(body))
       assign(&op);
     getOperation()->emitRemark() << contractions << " sums of products multiply " << narrow << " and add in f32";
@@ -107,7 +159,9 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
       report(argument.getLoc(), "read as");
       LinalgBuilder b(argument.getLoc(), &body, body.begin());
       Value cast = b.convert(argument, narrow);
-      argument.replaceAllUsesExcept(cast, cast.getDefiningOp());
+      argument.replaceUsesWithIf(cast, [&](OpOperand &use) {
+        return use.getOwner() != cast.getDefiningOp() && !positions.contains(use.getOwner());
+      });
       casts[argument] = cast;
       inserted.insert(cast.getDefiningOp());
     }
@@ -157,7 +211,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
     if (autoCast == "all" && selectsElements(op) && holds(op->getOperand(0), narrow) && holds(op.getResult(0), wide))
       return selectNarrow(op);
     readNarrow(op);
-    if (autoCast == "all" && isMap(op))
+    if (autoCast == "all" && isMap(op) && !positions.contains(op))
       storeNarrow(op);
   }
 
@@ -267,7 +321,7 @@ class AssignPrecision : public impl::AssignPrecisionPassBase<AssignPrecision> {
 
   Type wide, narrow;
   DenseMap<Value, Value> casts;
-  DenseSet<Operation *> inserted;
+  DenseSet<Operation *> inserted, positions;
   DenseSet<std::pair<Location, StringRef>> reported;
   unsigned contractions = 0;
 };

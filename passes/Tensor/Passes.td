@@ -138,8 +138,8 @@ def AssignPrecisionPass : Pass<"tensor-assign-precision", "::mlir::func::FuncOp"
     **Contract in**, **out**: stage `tensor`. Arguments and results of the function keep their types.
 
     With `matmult`, what sums of products multiply is rounded to the narrow type; with `all`, what maps store is too (not the
-    results of reductions and sums of products, which are f32). Arithmetic is f32 in every mode: bodies widen what they read
-    and round what they store. Casts of weights are folded; casts of activations fuse into the maps that make them, also
+    results of reductions and sums of products, which are f32, and not what becomes a position in a tensor). Arithmetic is
+    f32 in every mode: bodies widen what they read and round what they store. Casts of weights are folded; casts of activations fuse into the maps that make them, also
     through padding, slices and transposes that only sums of products read.
 
     **Example**, `auto-cast=matmult auto-cast-type=bf16`

@@ -107,3 +107,39 @@ func.func @largest(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// What becomes a position in a tensor is no data: 4095 has no narrow type. The table is, and its rows are.
+#row = affine_map<(i) -> (i)>
+#rows = affine_map<(i, j) -> (i)>
+// ALL-LABEL: func.func @positions
+// ALL:         linalg.generic {{.*}} ins(%{{.*}} : tensor<8xf32>) outs(%{{.*}} : tensor<8xf32>)
+// ALL:         linalg.generic {{.*}} ins(%{{.*}} : tensor<8xf32>) outs(%{{.*}} : tensor<8xi32>)
+// ALL:         linalg.generic {{.*}} ins(%{{.*}} : tensor<8xi32>) outs(%{{.*}} : tensor<8x2xf16>)
+// ALL:           tensor.extract %{{.*}} : tensor<4096x2xf16>
+func.func @positions(%x: tensor<8xf32>, %table: tensor<4096x2xf32>) -> tensor<8x2xf32> {
+  %last = arith.constant 4095.0 : f32
+  %e = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [#row, #row], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.mulf %a, %last : f32
+    linalg.yield %m : f32
+  } -> tensor<8xf32>
+  %i = tensor.empty() : tensor<8xi32>
+  %1 = linalg.generic {indexing_maps = [#row, #row], iterator_types = ["parallel"]}
+      ins(%0 : tensor<8xf32>) outs(%i : tensor<8xi32>) {
+  ^bb0(%a: f32, %o: i32):
+    %m = arith.fptosi %a : f32 to i32
+    linalg.yield %m : i32
+  } -> tensor<8xi32>
+  %r = tensor.empty() : tensor<8x2xf32>
+  %2 = linalg.generic {indexing_maps = [#rows, #line], iterator_types = ["parallel", "parallel"]}
+      ins(%1 : tensor<8xi32>) outs(%r : tensor<8x2xf32>) {
+  ^bb0(%a: i32, %o: f32):
+    %at = arith.index_cast %a : i32 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%at, %j] : tensor<4096x2xf32>
+    linalg.yield %v : f32
+  } -> tensor<8x2xf32>
+  return %2 : tensor<8x2xf32>
+}
