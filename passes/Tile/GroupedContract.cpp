@@ -76,11 +76,21 @@ private:
       breach(op, "G2") << "expected 1 to " << kPartitions << " partitions in dimension 0, but got " << type;
   }
 
+  /// Whether an operation computes on a tensor without elements, which has no structure. Only copies of nothing are left.
+  static bool isEmpty(Operation &op) {
+    return llvm::isa<linalg::GenericOp>(op) && llvm::any_of(op.getOperandTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
+    });
+  }
+
   void verifyGroup(func::FuncOp function) {
     for (Type type : function.getArgumentTypes())
       verifyBorder(function, type);
     for (Operation &op : function.getBody().front()) {
-      if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+      if (isEmpty(op))
+        breach(&op, "G3") << "expected tensors with elements in '" << op.getName() << "'";
+      else if (auto structured = dyn_cast<linalg::LinalgOp>(op))
         verifyStructured(structured);
       else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
         verifySlice(&op, slice.getSource(), slice.getType(), slice);

@@ -9,7 +9,8 @@ namespace trn {
 /// Emits an error for every breach of the contract:
 ///   G1  @main takes and returns nothing and holds globals, empty tensors, views in HBM, calls and stores only
 ///   G2  tensors at function borders have a space; those in SBUF have 1 to 128 partitions first
-///   G3  a group holds structured operations, slices, reshapes, empty tensors and scalar constants only
+///   G3  a group holds structured operations, slices, reshapes, empty tensors and scalar constants only; generic
+///       ones have elements
 ///   G4  every result of a group is what was written into one of its arguments
 ///   G5  on chip, a slice keeps dimension 0, from partition 0, 32, 64 or 96 on (a copy from
 ///       HBM may write from any partition on); a reshape leaves it alone

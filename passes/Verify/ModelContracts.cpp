@@ -53,6 +53,7 @@ public:
       return failure();
     main.walk([&](Operation *op) {
       verifyIsStructured(op);
+      verifyHasWork(op);
       verifyWeight(op);
     });
     forEachType([&](Operation *op, Type type) {
@@ -137,6 +138,15 @@ private:
     known |= llvm::isa<UnrealizedConversionCastOp>(op) && (isOfConstant || op->getParentOfType<linalg::LinalgOp>());
     if (!known && !llvm::isa<func::FuncOp, func::ReturnOp, onnx::WeightOp, ir::ScalarOp, ir::KernelOp>(op))
       breach(op, "T1") << "expected linalg, tensor, arith, math, scf, library kernels and weights only, but got '" << op->getName() << "'";
+  }
+
+  void verifyHasWork(Operation *op) {
+    auto isEmpty = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
+    };
+    if (llvm::isa<linalg::LinalgOp>(op) && llvm::any_of(op->getOperandTypes(), isEmpty))
+      breach(op, "T4") << "expected tensors with elements in '" << op->getName() << "'";
   }
 
   /// Visits the type of every value once, with the operation that defines it.

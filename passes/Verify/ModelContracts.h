@@ -29,6 +29,7 @@ mlir::LogicalResult verifyGraph(mlir::ModuleOp module);
 /// T2  tensors are logical: no space, no other encoding; no buffers
 /// T3  elements have a type of the device: at most 32 bits, bytes for booleans; floats of 64 bits
 ///     where library kernels compute and in constants
+/// T4  structured operations have elements: what has none is a constant
 mlir::LogicalResult verifyTensor(mlir::ModuleOp module);
 
 } // namespace trn

@@ -695,6 +695,9 @@ static absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, co
   // share their field numbers; a message with exactly one tensor and no repetition is taken for a sequence of one, which
   // callers accept for both. An optional that has a sequence is that sequence.
   file.kind = TensorFile::Kind::Sequence;
+  const absl::Status otherwise =
+      tensor.ok() ? absl::InvalidArgumentError(absl::StrCat("'", what, "': expected a sequence in the optional"))
+                  : tensor.status();
   Wire wire(bytes);
   while (wire.next()) {
     if (wire.number == 3 && wire.type == 2) {
@@ -708,11 +711,11 @@ static absl::StatusOr<TensorFile> parseProto(absl::Span<const uint8_t> bytes, co
         return sequence.status();
       file.tensors = std::move(sequence->tensors);
     } else if (wire.number > 3 || (wire.number == 2 && wire.value > 1 && (wire.value != 3 || inOptional))) {
-      return tensor.status();
+      return otherwise;
     }
   }
   if (wire.damaged())
-    return tensor.status();
+    return otherwise;
   if (file.tensors.empty())
     file.kind = TensorFile::Kind::Optional;
   return file;

@@ -31,6 +31,18 @@ func.func private @not_structured(%x: tensor<4x4xf32, #trn.sbuf>, %i: tensor<4x4
 
 // -----
 
+func.func private @without_elements(%x: tensor<4x0xf32, #trn.sbuf>, %y: tensor<4x0xf32, #trn.sbuf>) -> tensor<4x0xf32, #trn.sbuf> {
+  // expected-error@+1 {{stage grouped, G3: expected tensors with elements in 'linalg.generic'}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<4x0xf32, #trn.sbuf>) outs(%y : tensor<4x0xf32, #trn.sbuf>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x0xf32, #trn.sbuf>
+  return %r : tensor<4x0xf32, #trn.sbuf>
+}
+
+// -----
+
 func.func private @no_destination(%x: tensor<4x4xf32, #trn.sbuf>) -> tensor<4x4xf32, #trn.sbuf> {
   %e = tensor.empty() : tensor<4x4xf32, #trn.sbuf>
   // expected-error@+1 {{stage grouped, G4: expected result #0 to be written into an argument}}

@@ -41,3 +41,13 @@ func.func @main(%x: tensor<2xf32> {onnx.name = "x"}) {
   %1 = tensor.empty() : tensor<2xi1>
   return
 }
+
+// -----
+
+// What has no elements is a constant: the structure of an operation on nothing is not defined.
+func.func @main(%x: tensor<0x4xf32> {onnx.name = "x"}) -> (tensor<0x4xf32> {onnx.name = "y"}) {
+  %0 = tensor.empty() : tensor<0x4xf32>
+  // expected-error @+1 {{stage tensor, T4: expected tensors with elements in 'linalg.copy'}}
+  %1 = linalg.copy ins(%x : tensor<0x4xf32>) outs(%0 : tensor<0x4xf32>) -> tensor<0x4xf32>
+  return %1 : tensor<0x4xf32>
+}
