@@ -49,6 +49,7 @@ if [ "$part" = all ] || [ "$part" = models ]; then
   .venv/bin/python test/models/levels.py --build build/release
   step "tensors larger than SBUF, and sizes that divide nothing"; done_steps
   .venv/bin/python test/stress/large.py --build build/release
+  .venv/bin/python test/stress/planes.py --build build/release
   .venv/bin/python test/stress/ragged.py --build build/release
   .venv/bin/python test/stress/products.py --build build/release
   step "random graphs against ONNX Runtime"; done_steps

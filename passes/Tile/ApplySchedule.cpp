@@ -6,6 +6,8 @@
 #include "passes/Tile/Spaces.h"
 #include "passes/Tile/TilePlan.h"
 #include "passes/Tile/Structured.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
@@ -96,6 +98,155 @@ LogicalResult tilePart(RewriterBase &rewriter, const TileNest &nest, RootPart pa
   if (part.op->use_empty())
     rewriter.eraseOp(part.op);
   return success();
+}
+
+/// Cuts a nest of which an operation reads backwards: loops over its tiles, each with the slices of what the nest reads and
+/// the tiles of what it has fused. MLIR's interface takes the first and the last index of a tile for its bounds, of loops
+/// that are not cut, too.
+class BackwardsTiler {
+public:
+  BackwardsTiler(RewriterBase &rewriter, TileNest &nest)
+      : rewriter(rewriter), nest(nest), root(nest.root), loc(root.getLoc()), ranges(root.getStaticLoopRanges()) {}
+
+  void run() {
+    rewriter.setInsertionPoint(root);
+    Value init = root.getDpsInitOperand(0)->get();
+    fill = init.getDefiningOp<linalg::FillOp>();
+    if (fill && !nest.fused.contains(fill))
+      fill = nullptr;
+    SmallVector<OpFoldResult> first(ranges.size(), rewriter.getIndexAttr(0));
+    rewriter.replaceOp(root, emit(0, first, ranges, fill ? fill.getDpsInitOperand(0)->get() : init));
+  }
+
+private:
+  /// What a tile sees of an operand, and how its elements are indexed in there.
+  struct Window {
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+    AffineMap map;
+  };
+
+  bool isCut(unsigned loop) const { return nest.tileSizes[loop] != 0 && nest.tileSizes[loop] < ranges[loop]; }
+
+  /// The tiles along the loops of `nest.order` from number `next` on, written into `result`.
+  Value emit(unsigned next, SmallVector<OpFoldResult> first, SmallVector<int64_t> sizes, Value result) {
+    if (next == nest.order.size())
+      return emitTile(first, sizes, result);
+    const int64_t loop = nest.order[next];
+    if (!isCut(loop))
+      return emit(next + 1, first, sizes, result);
+    const int64_t tile = nest.tileSizes[loop], even = ranges[loop] - ranges[loop] % tile;
+    auto index = [&](int64_t value) { return arith::ConstantIndexOp::create(rewriter, loc, value).getResult(); };
+    auto steps = scf::ForOp::create(rewriter, loc, index(0), index(even), index(tile), result);
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(steps.getBody());
+      first[loop] = steps.getInductionVar();
+      sizes[loop] = tile;
+      scf::YieldOp::create(rewriter, loc, emit(next + 1, first, sizes, steps.getRegionIterArg(0)));
+    }
+    if (even == ranges[loop])
+      return steps.getResult(0);
+    first[loop] = rewriter.getIndexAttr(even);
+    sizes[loop] = ranges[loop] - even;
+    return emit(next + 1, first, sizes, steps.getResult(0));
+  }
+
+  Value emitTile(ArrayRef<OpFoldResult> first, ArrayRef<int64_t> sizes, Value result) {
+    Window window = windowOf(root, *root.getDpsInitOperand(0), first, sizes);
+    Value destination = extract(result, window);
+    if (fill)
+      destination =
+          linalg::FillOp::create(rewriter, fill.getLoc(), fill.getDpsInputOperand(0)->get(), destination).getResult(0);
+    Value tile = tileOf(root, first, sizes, destination);
+    return window.offsets.empty() ? tile
+                                  : tensor::InsertSliceOp::create(rewriter, loc, tile, result, window.offsets, window.sizes,
+                                                                  window.strides)
+                                        .getResult();
+  }
+
+  static int64_t valueAt(AffineExpr index, ArrayRef<int64_t> position) {
+    SmallVector<AffineExpr> at = llvm::map_to_vector(
+        position, [&](int64_t value) { return getAffineConstantExpr(value, index.getContext()); });
+    return cast<AffineConstantExpr>(index.replaceDims(at)).getValue();
+  }
+
+  /// An index is a sum of loops with factors: its least value is at the one or the other end of each.
+  Window windowOf(linalg::LinalgOp op, OpOperand &operand, ArrayRef<OpFoldResult> first, ArrayRef<int64_t> sizes) {
+    Window window;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    const unsigned loops = map.getNumDims();
+    SmallVector<AffineExpr> indices;
+    const SmallVector<int64_t> origin(loops, 0);
+    for (AffineExpr index : map.getResults()) {
+      SmallVector<int64_t> least(origin), largest(origin);
+      SmallVector<AffineExpr> leastExprs;
+      for (unsigned loop = 0; loop < loops; ++loop) {
+        SmallVector<int64_t> step(origin);
+        step[loop] = 1;
+        const bool falls = valueAt(index, step) < valueAt(index, origin);
+        (falls ? least : largest)[loop] = sizes[loop] - 1;
+        leastExprs.push_back(rewriter.getAffineDimExpr(loop) + least[loop]);
+      }
+      AffineExpr offset = simplifyAffineExpr(index.replaceDims(leastExprs), loops, 0);
+      window.offsets.push_back(affine::makeComposedFoldedAffineApply(rewriter, loc, offset, first));
+      window.sizes.push_back(rewriter.getIndexAttr(valueAt(index, largest) - valueAt(index, least) + 1));
+      window.strides.push_back(rewriter.getIndexAttr(1));
+      indices.push_back(simplifyAffineExpr(index - valueAt(index, least), loops, 0));
+    }
+    window.map = AffineMap::get(loops, 0, indices, rewriter.getContext());
+    return window;
+  }
+
+  Value extract(Value whole, const Window &window) {
+    return window.offsets.empty()
+               ? whole
+               : tensor::ExtractSliceOp::create(rewriter, loc, whole, window.offsets, window.sizes, window.strides).getResult();
+  }
+
+  /// A slice of what is there, or the tile of what the nest has fused.
+  Value sliceOf(Value whole, const Window &window) {
+    auto producer = whole.getDefiningOp<linalg::LinalgOp>();
+    if (!producer || !nest.fused.contains(producer))
+      return extract(whole, window);
+    OpOperand *init = producer.getDpsInitOperand(0);
+    AffineMap definition = producer.getMatchingIndexingMap(init);
+    SmallVector<int64_t> sizes = producer.getStaticLoopRanges();
+    SmallVector<OpFoldResult> first(sizes.size(), rewriter.getIndexAttr(0));
+    for (auto [dim, offset, size] : llvm::enumerate(window.offsets, window.sizes)) {
+      first[definition.getDimPosition(dim)] = offset;
+      sizes[definition.getDimPosition(dim)] = *getConstantIntValue(size);
+    }
+    return tileOf(producer, first, sizes, sliceOf(init->get(), window));
+  }
+
+  Value tileOf(linalg::LinalgOp op, ArrayRef<OpFoldResult> first, ArrayRef<int64_t> sizes, Value destination) {
+    SmallVector<Value> operands;
+    SmallVector<AffineMap> maps;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Window window = windowOf(op, operand, first, sizes);
+      maps.push_back(window.map);
+      operands.push_back(op.isDpsInit(&operand) ? destination : sliceOf(operand.get(), window));
+    }
+    auto part = cast<linalg::LinalgOp>(mlir::clone(rewriter, op, destination.getType(), operands));
+    if (auto generic = dyn_cast<linalg::GenericOp>(part.getOperation()))
+      generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    linalg::offsetIndices(rewriter, part, first);
+    rewriter.setInsertionPointAfter(part);
+    return part->getResult(0);
+  }
+
+  RewriterBase &rewriter;
+  TileNest &nest;
+  linalg::LinalgOp root;
+  Location loc;
+  linalg::FillOp fill; ///< with which the results of each tile begin
+  SmallVector<int64_t> ranges;
+};
+
+bool hasBackwards(TileNest &nest) {
+  return readsBackwards(nest.root) || llvm::any_of(nest.fused, [](Operation *op) {
+           return readsBackwards(cast<linalg::LinalgOp>(op));
+         });
 }
 
 /// Runs `op` one step at a time in the loops that `sizes` tiles.
@@ -224,10 +375,15 @@ struct ApplySchedulePass : impl::ApplySchedulePassBase<ApplySchedulePass> {
       return signalPassFailure();
     TilePlan plan = getAnalysis<TilePlanAnalysis>().planFor(*device);
     IRRewriter rewriter(&getContext());
-    for (TileNest &nest : plan.nests)
+    for (TileNest &nest : plan.nests) {
+      if (hasBackwards(nest)) {
+        BackwardsTiler(rewriter, nest).run();
+        continue;
+      }
       for (RootPart &part : splitRagged(rewriter, nest))
         if (failed(tilePart(rewriter, nest, part)))
           return signalPassFailure();
+    }
     if (failed(simplify(function)))
       return signalPassFailure();
     hoistInvariants(function);

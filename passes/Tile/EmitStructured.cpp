@@ -86,6 +86,17 @@ private:
     return false;
   }
 
+  /// Whether this map takes an accumulator out of PSUM whose ragged chunks are made one by one: it follows them, so that
+  /// nothing between the two has all chunks.
+  bool emptiesRaggedChunks(const PartitionSplit &split) const {
+    return candidate.form == Form::Map && split.isRagged() &&
+           llvm::any_of(layoutOperands(structure.op), [&](OpOperand *operand) {
+             Operation *maker = operand->get().getDefiningOp();
+             const LayoutCandidate *made = maker && operand->get().hasOneUse() ? emitter.plan.of(maker) : nullptr;
+             return made && made->form == Form::Contraction && made->result == candidate.result;
+           });
+  }
+
   AffineExpr expression(const Operand &operand, const PhysicalDim &dim) const {
     return structure.maps[&operand - operands.data()].getResult(dim.logical);
   }
@@ -93,7 +104,7 @@ private:
   SmallVector<ChunkRange> parts(int64_t iterator) const {
     PartitionSplit split = splitOf(iterator);
     SmallVector<ChunkRange> result;
-    if (iterator >= 0 && split.chunks > 1 && isFreeSomewhere(iterator)) {
+    if (iterator >= 0 && split.chunks > 1 && (isFreeSomewhere(iterator) || emptiesRaggedChunks(split))) {
       for (int64_t chunk = 0; chunk < split.chunks; ++chunk)
         result.push_back({chunk, 1, chunk + 1 == split.chunks ? split.lastLanes() : split.lanes});
       return result;

@@ -144,8 +144,32 @@ private:
         plan.problems.push_back({&op, reason.empty() ? "no layout serves all of its operands" : reason});
         continue;
       }
+      if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+        for (LayoutCandidate &candidate : list)
+          candidate.nanoseconds += spillCost(concat, candidate.result);
       candidates.insert({&op, std::move(list)});
     }
+  }
+
+  /// What it costs that the result of `concat` in `layout` has no room on chip, whatever else is there: each piece is
+  /// stored where it belongs in memory, in runs as long as the piece has elements beside each other there, and all of it is
+  /// loaded again.
+  double spillCost(tensor::ConcatOp concat, const Layout &layout) const {
+    RankedTensorType type = concat.getResultType();
+    const double bytes = storedBytes(type.getElementType());
+    if (!layout.isOnChip() || elementsPerLane(type.getShape(), layout) * bytes <= options.residentBytes)
+      return 0;
+    const int64_t joined = concat.getDim(), rank = type.getRank(), lanes = partitionSplit(type.getShape(), layout).lanes;
+    double behind = 1;
+    for (int64_t dim = joined == layout.dim ? 0 : joined + 1; dim < rank; ++dim)
+      behind *= dim == layout.dim ? 1 : type.getDimSize(dim);
+    double cost = options.costs.dma(type.getNumElements() * bytes, elementsPerLane(type.getShape(), layout) * bytes, lanes);
+    for (Value input : concat.getInputs()) {
+      auto piece = cast<RankedTensorType>(input.getType());
+      const double run = behind * (joined == layout.dim ? 1 : piece.getDimSize(joined));
+      cost += options.costs.dma(piece.getNumElements() * bytes, run * bytes, lanes);
+    }
+    return cost;
   }
 
   /// Solves the choice problem.

@@ -174,6 +174,22 @@ bool isIdentityCopy(linalg::GenericOp op) {
 
 int64_t elementSizeInBytes(Type type) { return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8); }
 
+bool readsBackwards(linalg::LinalgOp op) {
+  return llvm::any_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    return llvm::any_of(map.getResults(), [](AffineExpr result) {
+      return result
+          .walk([](AffineExpr part) {
+            auto product = dyn_cast<AffineBinaryOpExpr>(part);
+            auto factor = product && product.getKind() == AffineExprKind::Mul
+                              ? dyn_cast<AffineConstantExpr>(product.getRHS())
+                              : AffineConstantExpr();
+            return factor && factor.getValue() < 0 ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
+    });
+  });
+}
+
 int64_t freeElements(ShapedType type) {
   int64_t elements = 1;
   for (int64_t size : type.getShape().drop_front(std::min<size_t>(1, type.getRank())))

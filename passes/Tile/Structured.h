@@ -45,6 +45,9 @@ std::optional<unsigned> iteratorOfDim(mlir::linalg::LinalgOp op, mlir::OpOperand
 /// True when iterator `iterator` occurs in the indexing map of `operand`.
 bool isIndexedBy(mlir::linalg::LinalgOp op, mlir::OpOperand *operand, unsigned iterator);
 
+/// True when an operand of `op` is read against the order of a loop (`d -> -d + c`).
+bool readsBackwards(mlir::linalg::LinalgOp op);
+
 /// Number of elements per partition of a tensor or memref with the partition first.
 int64_t freeElements(mlir::ShapedType type);
 int64_t freeBytes(mlir::ShapedType type);

@@ -40,30 +40,6 @@ void TilePlan::print(llvm::raw_ostream &os) const {
 
 namespace {
 
-/// True when an operand of `op` is read against the order of `loop` (`d -> -d + c`). MLIR takes the first and the last index
-/// of a tile for its bounds, so no tile along such a loop can be cut.
-bool readsBackwards(linalg::LinalgOp op, unsigned loop) {
-  return llvm::any_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return llvm::any_of(map.getResults(), [&](AffineExpr result) {
-      return result
-          .walk([&](AffineExpr part) {
-            auto product = dyn_cast<AffineBinaryOpExpr>(part);
-            auto factor = product && product.getKind() == AffineExprKind::Mul
-                              ? dyn_cast<AffineConstantExpr>(product.getRHS())
-                              : AffineConstantExpr();
-            return factor && factor.getValue() < 0 && product.getLHS().isFunctionOfDim(loop) ? WalkResult::interrupt()
-                                                                                           : WalkResult::advance();
-          })
-          .wasInterrupted();
-    });
-  });
-}
-
-/// The same of any loop.
-bool readsBackwards(linalg::LinalgOp op) {
-  return llvm::any_of(llvm::seq<unsigned>(0, op.getNumLoops()), [&](unsigned loop) { return readsBackwards(op, loop); });
-}
-
 /// For each loop of a fused producer, the loop of the root that it runs with; -1 when the root has no such loop.
 using LoopMap = SmallVector<int64_t>;
 
@@ -92,7 +68,7 @@ struct NestBuilder {
       return false;
     AffineMap use = consumer.getMatchingIndexingMap(&operand);
     AffineMap definition = producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
-    if (!use.isProjectedPermutation() || !definition.isProjectedPermutation() || readsBackwards(producer))
+    if (!use.isProjectedPermutation() || !definition.isProjectedPermutation())
       return false;
     LoopMap loops(producer.getNumLoops(), -1);
     for (unsigned dim = 0, e = definition.getNumResults(); dim != e; ++dim)
@@ -258,7 +234,9 @@ private:
     NestBuilder builder(root);
     auto free = [&](linalg::LinalgOp op) { return !taken.contains(op); };
     if (!isWrittenByPE(root)) {
-      builder.grow([&](linalg::LinalgOp op) { return free(op) && (isMapLike(op) || isWrittenByPE(op)); });
+      builder.grow([&](linalg::LinalgOp op) {
+        return free(op) && (isMapLike(op) || isWrittenByPE(op)) && !readsBackwards(op);
+      });
       bool hasBank = llvm::any_of(builder.members, [](Operation *op) { return isWrittenByPE(op); });
       if (hasBank)
         return planBankNest(builder);
@@ -268,7 +246,7 @@ private:
       });
     }
     TileNest nest = planRowNest(builder);
-    if (!needsParts(nest, builder))
+    if (!needsParts(nest, builder) || cutLoads(nest, builder))
       return nest;
     bool reduces = llvm::any_of(llvm::drop_begin(builder.members), [](Operation *member) {
       return classify(member) == StructuredKind::Reduction;
@@ -312,6 +290,39 @@ private:
       }
     }
     return bytes > limits.streamBytes;
+  }
+
+  /// Parts of a row are added to results that stay in SBUF meanwhile. Where those are large, the nest is cut further along
+  /// the loops that its reductions do not reduce, innermost first, as long as the rows that it loads stay worth a transfer.
+  /// True when one step then has room; else the nest is as it was.
+  bool cutLoads(TileNest &nest, NestBuilder &builder) {
+    int64_t carried = 0;
+    for (Operation *member : builder.members)
+      if (classify(member) == StructuredKind::Reduction)
+        carried = std::max(carried, freeBytes(cast<ShapedType>(member->getResult(0).getType())));
+    if (carried <= limits.residentStoreBytes)
+      return false;
+    TileNest cut = nest;
+    SmallVector<int64_t> ranges = cut.root.getStaticLoopRanges();
+    for (int64_t loop = cut.root.getNumLoops(); loop-- > 0 && needsParts(cut, builder);) {
+      if (isPartitionLoop(cut.root, loop) || !isShared(builder, loop))
+        continue;
+      int64_t least = 1; // what follows in memory is whole: rows are long in any case
+      if (loop + 1 == static_cast<int64_t>(cut.root.getNumLoops()))
+        least = limits.leastRowBytes / elementSizeInBytes(getElementTypeOrSelf(cut.root->getResult(0).getType()));
+      for (int64_t tile = cut.tileSizes[loop] == 0 ? ranges[loop] : cut.tileSizes[loop];
+           tile / 2 >= least && needsParts(cut, builder);) {
+        tile = balancedTile(ranges[loop], tile / 2);
+        cut.tileSizes[loop] = tile;
+      }
+    }
+    if (needsParts(cut, builder))
+      return false;
+    cut.reason = "what a load has room for";
+    cut.fused.clear();
+    finish(cut, builder);
+    nest = cut;
+    return true;
   }
 
   /// Cuts the reduction loops of the root, outermost first, until one step is an ordinary tile.
@@ -625,6 +636,20 @@ private:
     nest.order = outer;
   }
 
+  /// Whether every member runs `loop` in parallel: a member without the loop would be computed once per tile.
+  static bool isShared(NestBuilder &builder, int64_t loop) {
+    linalg::LinalgOp root = builder.root;
+    if (root.getIteratorTypesArray()[loop] != utils::IteratorType::parallel)
+      return false;
+    return llvm::all_of(builder.members, [&](Operation *member) {
+      auto op = cast<linalg::LinalgOp>(member);
+      for (auto [own, mapped] : llvm::enumerate(builder.loopsOf.find(member)->second))
+        if (mapped == loop)
+          return op.getIteratorTypesArray()[own] == utils::IteratorType::parallel;
+      return false;
+    });
+  }
+
   TileNest planRowNest(NestBuilder &builder) {
     TileNest nest = start(builder);
     linalg::LinalgOp root = builder.root;
@@ -637,7 +662,6 @@ private:
     }
     nest.reason = "temporaries of a chain";
     SmallVector<int64_t> ranges = root.getStaticLoopRanges();
-    auto iterators = root.getIteratorTypesArray();
     int64_t elements = 1;
     for (Operation *member : builder.members) {
       auto op = cast<linalg::LinalgOp>(member);
@@ -651,19 +675,7 @@ private:
     }
     // One operation has no temporaries to bound: larger tiles, still small enough to overlap with their neighbours.
     int64_t limit = builder.members.size() == 1 ? limits.loneElements : limits.mapElements;
-    // Only loops that every member runs in parallel: a member without the loop would be computed once per tile.
-    auto isShared = [&](int64_t loop) {
-      if (iterators[loop] != utils::IteratorType::parallel || readsBackwards(root, loop))
-        return false;
-      return llvm::all_of(builder.members, [&](Operation *member) {
-        auto op = cast<linalg::LinalgOp>(member);
-        const LoopMap &loops = builder.loopsOf.find(member)->second;
-        for (auto [own, mapped] : llvm::enumerate(loops))
-          if (mapped == loop)
-            return op.getIteratorTypesArray()[own] == utils::IteratorType::parallel;
-        return false;
-      });
-    };
+    auto isShared = [&](int64_t loop) { return Planner::isShared(builder, loop); };
     // Per row of a reduction, its result is one value per partition: a scalar operand, and instructions take one pass
     // instead of two. Worth it when rows are long enough to pay for an instruction each.
     int64_t row = elements;

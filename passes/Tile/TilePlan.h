@@ -45,6 +45,7 @@ struct TileLimits {
   int64_t residentStoreBytes = 65536; // per partition: a tensor above this is stored by tiles, however short their rows
   int64_t streamedBytes;             // per partition: an operand above this is never on chip as a whole
   int64_t efficientRowBytes = 2048; // per partition: DMA rows shorter than this waste bandwidth
+  int64_t leastRowBytes = 512;      // per partition: what DMA moves in shorter rows costs more than it brings
   int64_t streamBytes = 65536;      // per partition: loads and temporaries of one step of a row nest, a third of SBUF, so
                                     // that the next step's load fits beside it; above, reductions run in parts
   int64_t partBytes = 16384;        // per partition: what a contraction loads at once, part by part, when that is less than
