@@ -477,6 +477,32 @@ normalized("normalized_beyond_range", np.float32, [1e-30, -2e-31], 1e30, 1e10, 0
 normalized("normalized_below_range", np.float32, [1e30, -2e31], 1e-30, 1e-10, 1, 4)
 normalized("normalized_by_zero", np.float32, [1, -2], 3, 0, 1, 4)
 
+# The mean of equal whole numbers is that number, and is so in a half float whose range the sum leaves.
+NUMBERS = np.arange(1, 200, dtype=np.float32)
+chain("floor_of_mean", [("ReduceMean", ["x0"], ["m"], {"axes": [1], "keepdims": 0}), ("Floor", ["m"], ["y0"], {})],
+      [np.repeat(NUMBERS[:, None], 41, 1)], [NUMBERS], opset=13)
+chain("floor_of_average", [("AveragePool", ["x0"], ["m"], {"kernel_shape": [7, 7], "strides": [7, 7]}), ("Floor", ["m"], ["y0"], {})],
+      [np.tile(NUMBERS[None, :, None, None], (1, 1, 7, 7))], [NUMBERS[None, :, None, None]])
+chain("floor_of_padded_average", [("AveragePool", ["x0"], ["m"], {"kernel_shape": [3], "pads": [1, 1]}), ("Floor", ["m"], ["y0"], {})],
+      [np.tile(NUMBERS[None, :, None], (1, 1, 7))], [np.tile(NUMBERS[None, :, None], (1, 1, 7))])
+chain("floor_of_global_average", [("GlobalAveragePool", ["x0"], ["m"], {}), ("Floor", ["m"], ["y0"], {})],
+      [np.tile(NUMBERS[None, :, None, None], (1, 1, 7, 7))], [NUMBERS[None, :, None, None]])
+# Rows of one number leave nothing where their mean is taken out, however small what is added to the deviation.
+case("layer_normalization_of_one_number", "LayerNormalization",
+     [np.repeat(NUMBERS[:, None], 41, 1), np.ones(41, np.float32), np.full(41, 0.25, np.float32)], [np.full((199, 41), 0.25, np.float32)],
+     opset=17, epsilon=1e-12)
+HALVES = np.array([[30000, 20000, 10000, 40000], [300, 400, 0, 0], [3e-5, 4e-5, 0, 0]], np.float16)
+WIDE_HALVES = HALVES.astype(np.float64)
+case("mean_float16_range", "ReduceMean", [HALVES], [WIDE_HALVES.mean(1).astype(np.float16)], opset=13, axes=[1], keepdims=0)
+case("norm_float16_range", "ReduceL2", [HALVES], [np.sqrt(np.square(WIDE_HALVES).sum(1)).astype(np.float16)], opset=13, axes=[1], keepdims=0)
+case("log_sum_float16_range", "ReduceLogSum", [HALVES], [np.log(WIDE_HALVES.sum(1)).astype(np.float16)], opset=13, axes=[1], keepdims=0)
+case("normalized_to_unit_float16_range", "LpNormalization", [HALVES],
+     [(WIDE_HALVES / np.sqrt(np.square(WIDE_HALVES).sum(1, keepdims=True))).astype(np.float16)], axis=1)
+PICTURES = HALVES[:2, :, None].repeat(4, 2)[None]
+case("average_float16_range", "AveragePool", [PICTURES], [PICTURES.astype(np.float64).reshape(1, 2, 2, 2, 2, 2).mean((3, 5)).astype(np.float16)],
+     kernel_shape=[2, 2], strides=[2, 2])
+case("global_average_float16_range", "GlobalAveragePool", [PICTURES], [PICTURES.astype(np.float64).mean((2, 3), keepdims=True).astype(np.float16)])
+
 # Narrow floats round what passes through them: at the ends of their range, where nothing else gives these values.
 LARGE = float32(100.9, -0.3, 65519, 65520, -70000, 1e30, 1 + 2.0 ** -8, 3 + 3 * 2.0 ** -7)
 TINY = float32(1e-9, 3 + 3 * 2.0 ** -7)[None]

@@ -228,8 +228,8 @@ static FailureOr<Value> lowerConvTranspose(onnx::ConvTransposeOp op, LinalgBuild
 // Pools
 //===----------------------------------------------------------------------===//
 
-/// The reduction of every window.
-static Value reduceWindows(LinalgBuilder &b, Value x, ArrayRef<WindowDim> window, ArrayRef<int64_t> shape,
+/// The reduction of every window, in the type `element`.
+static Value reduceWindows(LinalgBuilder &b, Value x, ArrayRef<WindowDim> window, ArrayRef<int64_t> shape, Type element,
                            Reduction kind) {
   unsigned spatial = window.size(), next = 2 + spatial;
   Exprs exprs = {b.getAffineDimExpr(0), b.getAffineDimExpr(1)};
@@ -245,11 +245,11 @@ static Value reduceWindows(LinalgBuilder &b, Value x, ArrayRef<WindowDim> window
   SmallVector<utils::IteratorType> iterators(next, utils::IteratorType::reduction);
   std::fill_n(iterators.begin(), 2 + spatial, utils::IteratorType::parallel);
   AffineMap xMap = AffineMap::get(next, 0, exprs, b.getContext());
-  auto itself = [](Builder1 &, ValueRange e) -> Value { return e[0]; };
+  auto converted = [&](Builder1 &b, ValueRange e) { return convertScalar(b, e[0], elementTypeOf(x), element); };
   if (taps.empty())
-    return b.map(x, xMap, shape, elementTypeOf(x), itself);
+    return b.map(x, xMap, shape, element, converted);
   SmallVector<int64_t> result = llvm::to_vector(llvm::seq<int64_t>(0, 2 + spatial));
-  return b.reduce(x, {xMap, b.dims(next, result)}, iterators, shape, elementTypeOf(x), kind, itself, taps);
+  return b.reduce(x, {xMap, b.dims(next, result)}, iterators, shape, element, kind, converted, taps);
 }
 
 /// Where the maximum of each window lies in the flattened input: the first position in the window that has it.
@@ -312,7 +312,7 @@ static LogicalResult lowerMaxPool(onnx::MaxPoolOp op, LinalgBuilder &b, Lowering
   if (failed(window))
     return failure();
   x = padSpatial(b, x, *window, lowestConstant(b, element, element.isUnsignedInteger()));
-  Value maximum = reduceWindows(b, x, *window, shapeOf(y), Reduction::Max);
+  Value maximum = reduceWindows(b, x, *window, shapeOf(y), element, Reduction::Max);
   results.push_back(maximum);
   if (op.getIndices())
     results.push_back(op.getIndices().use_empty() ? Value() : maximumPositions(b, op, x, maximum, *window));
@@ -336,36 +336,26 @@ static FailureOr<Value> lowerAveragePool(onnx::AveragePoolOp op, LinalgBuilder &
   if (failed(window))
     return failure();
   x = padSpatial(b, x, *window, scalarConstant(b, element, 0));
-  Value sum = reduceWindows(b, x, *window, shapeOf(y), Reduction::Sum);
+  Type wide = b.wideType(element);
+  Value sum = reduceWindows(b, x, *window, shapeOf(y), wide, Reduction::Sum);
   // Every window's count, over the spatial dimensions.
-  SmallVector<float> factors = {1.0f};
+  SmallVector<float> counts = {1.0f};
   for (const WindowDim &dim : *window) {
     SmallVector<float> next;
-    for (float factor : factors)
+    for (float count : counts)
       for (int64_t output = 0; output < dim.output; ++output)
-        next.push_back(factor * float(countedTaps(dim, output, op.getCountIncludePad())));
-    factors = std::move(next);
+        next.push_back(count * float(countedTaps(dim, output, op.getCountIncludePad())));
+    counts = std::move(next);
   }
-  for (float &factor : factors)
-    factor = std::max(factor, 1.0f);
-  if (llvm::all_equal(factors))
-    return b.mapLike(sum, [&](Builder1 &b, ValueRange e) -> Value {
-      return arith::MulFOp::create(b, e[0], scalarConstant(b, element, 1 / double(factors[0])));
-    });
-  // A reciprocal that is constant costs a product; in double precision the count, which fp32 has exactly, is what is.
-  if (!element.isF64())
-    for (float &factor : factors)
-      factor = 1 / factor;
-  Value weights = b.weight(RankedTensorType::get(shapeOf(y).drop_front(2), b.getF32Type()), factors);
-  return b.map({sum, b.convert(weights, element)}, shapeOf(y), element,
-               [&](Builder1 &b, ValueRange e) -> Value {
-                 return element.isF64() ? arith::DivFOp::create(b, e[0], e[1]).getResult()
-                                        : arith::MulFOp::create(b, e[0], e[1]).getResult();
-               });
+  for (float &count : counts)
+    count = std::max(count, 1.0f);
+  if (llvm::all_equal(counts))
+    return b.meanOf(sum, int64_t(counts[0]), element);
+  Value divisors = b.weight(RankedTensorType::get(shapeOf(y).drop_front(2), b.getF32Type()), counts);
+  return b.map({sum, b.convert(divisors, wide)}, shapeOf(y), element, [&](Builder1 &b, ValueRange e) {
+    return convertScalar(b, arith::DivFOp::create(b, e[0], e[1]), wide, element);
+  });
 }
-
-/// The type in which sums of half floats are computed.
-static Type wideType(LinalgBuilder &b, Type element) { return element.isF64() ? element : Type(b.getF32Type()); }
 
 /// |x|^p or its inverse.
 static Value power(LinalgBuilder &b, Value x, int64_t p, bool inverse) {
@@ -388,10 +378,10 @@ static FailureOr<Value> lowerLpPool(onnx::LpPoolOp op, LinalgBuilder &b) {
     return failure();
   if (p < 1)
     return op.emitOpError("expected p of at least 1 but got ") << p;
-  Type wide = wideType(b, element);
+  Type wide = b.wideType(element);
   Value x = power(b, b.convert(op.getX(), wide), p, /*inverse=*/false);
   x = padSpatial(b, x, *window, scalarConstant(b, wide, 0));
-  Value sum = reduceWindows(b, x, *window, shapeOf(op.getY()), Reduction::Sum);
+  Value sum = reduceWindows(b, x, *window, shapeOf(op.getY()), wide, Reduction::Sum);
   return b.convert(power(b, sum, p, /*inverse=*/true), element);
 }
 
@@ -401,7 +391,7 @@ static FailureOr<Value> lowerGlobalLpPool(onnx::GlobalLpPoolOp op, LinalgBuilder
   if (p < 1)
     return op.emitOpError("expected p of at least 1 but got ") << p;
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, shapeOf(op.getX()).size()));
-  Value x = power(b, b.convert(op.getX(), wideType(b, element)), p, /*inverse=*/false);
+  Value x = power(b, b.convert(op.getX(), b.wideType(element)), p, /*inverse=*/false);
   Value y = power(b, b.reduce(x, axes, Reduction::Sum), p, /*inverse=*/true);
   return b.convert(b.reshape(y, shapeOf(op.getY())), element);
 }
@@ -414,10 +404,8 @@ template <typename Op> static FailureOr<Value> lowerGlobalPool(Op op, LinalgBuil
   int64_t count = 1;
   for (int64_t axis : axes)
     count *= shapeOf(x)[axis];
-  Value mean = b.mapLike(b.reduce(x, axes, Reduction::Sum), [&](Builder1 &b, ValueRange e) -> Value {
-    return arith::MulFOp::create(b, e[0], scalarConstant(b, e[0].getType(), 1.0 / double(count)));
-  });
-  return b.reshape(mean, shapeOf(op.getY()));
+  Value sum = b.sum(x, axes, [](Builder1 &, ValueRange e) { return e[0]; });
+  return b.reshape(b.meanOf(sum, count, elementTypeOf(x)), shapeOf(op.getY()));
 }
 
 void addConvolutionLowerings(LoweringTable &table) {

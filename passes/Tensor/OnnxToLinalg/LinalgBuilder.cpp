@@ -394,6 +394,48 @@ Value LinalgBuilder::reduce(Value input, ArrayRef<int64_t> axes, Reduction kind)
   return reduce(input, axes, kind, [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
 }
 
+Type LinalgBuilder::wideType(Type element) { return isHalf(element) ? Type(getF32Type()) : element; }
+
+Value LinalgBuilder::sum(Value input, ArrayRef<int64_t> axes, ScalarBody body) {
+  Type element = elementTypeOf(input), wide = wideType(element);
+  auto widened = [&](ImplicitLocOpBuilder &b, ValueRange elements) {
+    return body(b, convertScalar(b, elements[0], element, wide));
+  };
+  ArrayRef<int64_t> shape = shapeOf(input);
+  SmallVector<int64_t> kept, sizes;
+  SmallVector<utils::IteratorType> iterators(shape.size(), utils::IteratorType::reduction);
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    if (llvm::is_contained(axes, int64_t(dim)))
+      continue;
+    iterators[dim] = utils::IteratorType::parallel;
+    kept.push_back(dim);
+    sizes.push_back(size);
+  }
+  // Over no axes there is nothing to combine.
+  if (axes.empty())
+    return map(input, shape, wide, widened);
+  unsigned rank = shape.size();
+  return reduce(input, {identity(rank), dims(rank, kept)}, iterators, sizes, wide, Reduction::Sum, widened);
+}
+
+Value LinalgBuilder::meanOf(Value sum, int64_t count, Type element) {
+  bool isUnsigned = element.isUnsignedInteger();
+  return map(sum, shapeOf(sum), element, [&](ImplicitLocOpBuilder &b, ValueRange elements) -> Value {
+    Value total = elements[0];
+    if (!llvm::isa<FloatType>(element)) {
+      Value divisor = scalarConstant(b, total.getType(), double(count));
+      return isUnsigned ? arith::DivUIOp::create(b, total, divisor).getResult()
+                        : arith::DivSIOp::create(b, total, divisor).getResult();
+    }
+    // The inverse of a power of two is exact, and a factor fuses with more than a divisor.
+    bool isExact = llvm::isPowerOf2_64(uint64_t(count));
+    Value number = scalarConstant(b, total.getType(), isExact ? 1 / double(count) : double(count));
+    Value mean = isExact ? arith::MulFOp::create(b, total, number).getResult()
+                         : arith::DivFOp::create(b, total, number).getResult();
+    return convertScalar(b, mean, elementTypeOf(sum), element);
+  });
+}
+
 Value LinalgBuilder::contract(Value lhs, AffineMap lhsMap, Value rhs, AffineMap rhsMap, AffineMap resultMap,
                               ArrayRef<int64_t> shape, Type element) {
   Type accumulator = accumulatorType(element, Reduction::Sum);

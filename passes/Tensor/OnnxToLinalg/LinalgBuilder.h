@@ -70,6 +70,13 @@ public:
   /// Along axes, which disappear.
   mlir::Value reduce(mlir::Value input, llvm::ArrayRef<int64_t> axes, Reduction kind, ScalarBody body);
   mlir::Value reduce(mlir::Value input, llvm::ArrayRef<int64_t> axes, Reduction kind);
+  /// The type in which sums of `element` are kept until they are used: f32 for half floats.
+  mlir::Type wideType(mlir::Type element);
+  /// The sum along axes in `wideType`, of what `body` makes of elements of that type.
+  mlir::Value sum(mlir::Value input, llvm::ArrayRef<int64_t> axes, ScalarBody body);
+  /// `sum` divided by the number of its terms, in the type `element`. Correctly rounded: the mean of equal whole numbers is
+  /// that number.
+  mlir::Value meanOf(mlir::Value sum, int64_t count, mlir::Type element);
   /// A sum of products in f32 (or the integers' own type). Iterators that `resultMap` lacks are summed over.
   mlir::Value contract(mlir::Value lhs, mlir::AffineMap lhsMap, mlir::Value rhs, mlir::AffineMap rhsMap,
                        mlir::AffineMap resultMap, llvm::ArrayRef<int64_t> shape, mlir::Type element);

@@ -18,9 +18,6 @@ static Value mul(Builder1 &b, Value x, Value y) { return arith::MulFOp::create(b
 static Value div(Builder1 &b, Value x, Value y) { return arith::DivFOp::create(b, x, y); }
 static Value number(Builder1 &b, Value like, double value) { return scalarConstant(b, like.getType(), value); }
 
-/// The type that statistics are computed in.
-static Type wideType(Type element, OpBuilder &b) { return element.isF64() ? element : Type(b.getF32Type()); }
-
 /// The shape with these dimensions 1.
 static SmallVector<int64_t> unitAt(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> result(shape);
@@ -34,10 +31,7 @@ static Value mean(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes, ScalarBody 
   int64_t count = 1;
   for (int64_t axis : axes)
     count *= shapeOf(x)[axis];
-  Value sum = b.reduce(x, axes, Reduction::Sum, body);
-  Value scaled =
-      b.mapLike(sum, [&](Builder1 &b, ValueRange e) { return mul(b, e[0], number(b, e[0], 1.0 / double(count))); });
-  return b.reshape(scaled, unitAt(shapeOf(x), axes));
+  return b.reshape(b.meanOf(b.reduce(x, axes, Reduction::Sum, body), count, elementTypeOf(x)), unitAt(shapeOf(x), axes));
 }
 static Value itself(Builder1 &, ValueRange e) { return e[0]; }
 static Value squared(Builder1 &b, ValueRange e) { return mul(b, e[0], e[0]); }
@@ -75,7 +69,7 @@ static LogicalResult lowerBatchNormalization(onnx::BatchNormalizationOp op, Lina
   if (op.getTrainingMode())
     return op.emitOpError("expected inference but got training mode, which onnx-decompose writes out");
   Value x = op.getX();
-  Type element = elementTypeOf(x), wide = wideType(element, b);
+  Type element = elementTypeOf(x), wide = b.wideType(element);
   int64_t channels = shapeOf(op.getScale())[0];
   double epsilon = op.getEpsilon().convertToFloat();
   Value scale = b.convert(op.getScale(), wide), variance = b.convert(op.getVar(), wide);
@@ -104,7 +98,7 @@ static Normalized normalize(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes, d
 
 static LogicalResult lowerLayerNormalization(onnx::LayerNormalizationOp op, LinalgBuilder &b,
                                              LoweringTable::Results &results) {
-  Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
+  Type element = elementTypeOf(op.getX()), wide = b.wideType(element);
   Value x = b.convert(op.getX(), wide);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axisOf(op.getAxis(), x), int64_t(shapeOf(x).size())));
   Normalized normalized = normalize(b, x, axes, op.getEpsilon().convertToFloat());
@@ -119,7 +113,7 @@ static LogicalResult lowerLayerNormalization(onnx::LayerNormalizationOp op, Lina
 }
 
 static FailureOr<Value> lowerRMSNormalization(onnx::RMSNormalizationOp op, LinalgBuilder &b) {
-  Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
+  Type element = elementTypeOf(op.getX()), wide = b.wideType(element);
   Value x = b.convert(op.getX(), wide);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axisOf(op.getAxis(), x), int64_t(shapeOf(x).size())));
   Value factor = inverseDeviation(b, mean(b, x, axes, squared), op.getEpsilon().convertToFloat());
@@ -128,7 +122,7 @@ static FailureOr<Value> lowerRMSNormalization(onnx::RMSNormalizationOp op, Linal
 
 /// Instance (one channel) and group normalisation, with `x` viewed as [batch, groups, rest].
 static Value normalizeGroups(LinalgBuilder &b, Value x, int64_t groups, Value scale, Value bias, double epsilon) {
-  Type element = elementTypeOf(x), wide = wideType(element, b);
+  Type element = elementTypeOf(x), wide = b.wideType(element);
   SmallVector<int64_t> shape(shapeOf(x)), grouped = {shape[0], groups, shape[1] / groups};
   int64_t rest = 1;
   for (int64_t size : ArrayRef(shape).drop_front(2))
@@ -149,7 +143,7 @@ static FailureOr<Value> lowerGroupNormalization(onnx::GroupNormalizationOp op, L
 }
 
 static FailureOr<Value> lowerMeanVariance(onnx::MeanVarianceNormalizationOp op, LinalgBuilder &b) {
-  Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
+  Type element = elementTypeOf(op.getX()), wide = b.wideType(element);
   Value x = b.convert(op.getX(), wide);
   SmallVector<int64_t> axes(op.getAxes().value_or(ArrayRef<int64_t>({0, 2, 3})));
   for (int64_t &axis : axes)
@@ -165,7 +159,7 @@ static FailureOr<Value> lowerMeanVariance(onnx::MeanVarianceNormalizationOp op, 
 
 /// x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta
 static FailureOr<Value> lowerLRN(onnx::LRNOp op, LinalgBuilder &b) {
-  Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
+  Type element = elementTypeOf(op.getX()), wide = b.wideType(element);
   Value x = b.convert(op.getX(), wide);
   int64_t rank = shapeOf(x).size(), size = op.getSize();
   double alpha = op.getAlpha().convertToFloat() / double(size), beta = op.getBeta().convertToFloat();
@@ -201,18 +195,19 @@ static FailureOr<Value> lowerLpNormalization(onnx::LpNormalizationOp op, LinalgB
   bool isL1 = op.getP() == 1;
   if (!isL1 && op.getP() != 2)
     return op.emitOpError("expected p 1 or 2 but got ") << op.getP();
-  Value sum = b.reduce(x, axis, Reduction::Sum, [&](Builder1 &b, ValueRange e) -> Value {
+  Value norm = b.sum(x, axis, [&](Builder1 &b, ValueRange e) -> Value {
     return isL1 ? math::AbsFOp::create(b, e[0]).getResult() : mul(b, e[0], e[0]);
   });
   if (!isL1)
-    sum = b.mapLike(sum, [](Builder1 &b, ValueRange e) -> Value { return math::SqrtOp::create(b, e[0]); });
+    norm = b.mapLike(norm, [](Builder1 &b, ValueRange e) -> Value { return math::SqrtOp::create(b, e[0]); });
+  Type element = elementTypeOf(x), wide = elementTypeOf(norm);
   // A zero norm gives zeros, as the reference implementation does.
-  return b.map({x, b.reshape(sum, unitAt(shapeOf(x), axis))}, shapeOf(x), elementTypeOf(x),
-               [](Builder1 &b, ValueRange e) -> Value {
-                 Value zero = number(b, e[1], 0);
-                 Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, e[1], zero);
-                 return arith::SelectOp::create(b, isZero, zero, div(b, e[0], e[1]));
-               });
+  return b.map({x, b.reshape(norm, unitAt(shapeOf(x), axis))}, shapeOf(x), element, [&](Builder1 &b, ValueRange e) -> Value {
+    Value zero = number(b, e[1], 0);
+    Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, e[1], zero);
+    Value part = arith::SelectOp::create(b, isZero, zero, div(b, convertScalar(b, e[0], element, wide), e[1]));
+    return convertScalar(b, part, wide, element);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,7 +219,7 @@ static Value maximumAlong(LinalgBuilder &b, Value x, int64_t axis) {
 }
 
 static FailureOr<Value> lowerSoftmax(onnx::SoftmaxOp op, LinalgBuilder &b) {
-  Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
+  Type element = elementTypeOf(op.getX()), wide = b.wideType(element);
   Value x = b.convert(op.getX(), wide);
   int64_t axis = axisOf(op.getAxis(), x);
   Value powers = b.map({x, maximumAlong(b, x, axis)}, shapeOf(x), wide,
@@ -235,7 +230,7 @@ static FailureOr<Value> lowerSoftmax(onnx::SoftmaxOp op, LinalgBuilder &b) {
 }
 
 static FailureOr<Value> lowerLogSoftmax(onnx::LogSoftmaxOp op, LinalgBuilder &b) {
-  Type element = elementTypeOf(op.getX()), wide = wideType(element, b);
+  Type element = elementTypeOf(op.getX()), wide = b.wideType(element);
   Value x = b.convert(op.getX(), wide);
   int64_t axis = axisOf(op.getAxis(), x);
   Value shifted = subtract(b, x, maximumAlong(b, x, axis));

@@ -19,7 +19,7 @@ static Value absolute(Builder1 &b, ValueRange e) {
   return isa<FloatType>(e[0].getType()) ? math::AbsFOp::create(b, e[0]).getResult()
                                         : math::AbsIOp::create(b, e[0]).getResult();
 }
-static Value logarithm(Builder1 &b, ValueRange e) { return math::LogOp::create(b, e[0]); }
+static Value itself(Builder1 &, ValueRange e) { return e[0]; }
 
 /// The axes of a reduction; all of them when the list is empty, none when that means no reduction.
 template <typename Op> static SmallVector<int64_t> axesOf(Op op) {
@@ -42,28 +42,16 @@ static int64_t extent(Value value, ArrayRef<int64_t> axes) {
   return count;
 }
 
-/// Divides by a constant. Floats are multiplied with the reciprocal, which costs half a unit in the last place and
-/// fuses with what follows.
-static Value divideBy(LinalgBuilder &b, Value value, int64_t count) {
-  bool isUnsigned = elementTypeOf(value).isUnsignedInteger();
-  return b.mapLike(value, [&](Builder1 &b, ValueRange e) -> Value {
-    Type type = e[0].getType();
-    if (isa<FloatType>(type))
-      return arith::MulFOp::create(b, e[0], scalarConstant(b, type, 1.0 / double(count)));
-    Value divisor = scalarConstant(b, type, double(count));
-    return isUnsigned ? arith::DivUIOp::create(b, e[0], divisor).getResult()
-                      : arith::DivSIOp::create(b, e[0], divisor).getResult();
-  });
-}
-
 /// Booleans reduce as `and` (Min) and `or` (Max), which on bytes are minimum and maximum.
 static Value reduceBool(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes, Reduction kind) {
   Value bytes = b.convert(x, b.getIntegerType(8));
   return b.convert(b.reduce(bytes, axes, kind), b.getI1Type());
 }
 
-/// Logarithms of integers are computed in f32, and truncated.
-static Value asFloats(LinalgBuilder &b, Value x) { return elementTypeOf(x).isInteger() ? b.convert(x, b.getF32Type()) : x; }
+/// Logarithms of integers and of half floats are computed in f32; those of integers are truncated.
+static Value asFloats(LinalgBuilder &b, Value x) {
+  return b.convert(x, elementTypeOf(x).isInteger() ? Type(b.getF32Type()) : b.wideType(elementTypeOf(x)));
+}
 
 /// ReduceLogSumExp: the maximum is taken out, or exp would overflow. An infinite one would take itself out and leave no
 /// number; the largest finite number in its place gives the infinity back.
@@ -96,7 +84,7 @@ template <typename Op> static FailureOr<Value> lowerReduce(Op op, LinalgBuilder 
   if constexpr (std::is_same_v<Op, onnx::ReduceSumOp>) {
     y = b.reduce(x, axes, Reduction::Sum);
   } else if constexpr (std::is_same_v<Op, onnx::ReduceMeanOp>) {
-    y = divideBy(b, b.reduce(x, axes, Reduction::Sum), extent(x, axes));
+    y = b.meanOf(b.sum(x, axes, itself), extent(x, axes), elementTypeOf(x));
   } else if constexpr (std::is_same_v<Op, onnx::ReduceProdOp>) {
     y = b.reduce(x, axes, Reduction::Product);
   } else if constexpr (std::is_same_v<Op, onnx::ReduceMaxOp> || std::is_same_v<Op, onnx::ReduceMinOp>) {
@@ -109,15 +97,15 @@ template <typename Op> static FailureOr<Value> lowerReduce(Op op, LinalgBuilder 
     y = b.reduce(x, axes, Reduction::Sum, square);
   } else if constexpr (std::is_same_v<Op, onnx::ReduceL2Op>) {
     Type element = elementTypeOf(x);
-    Value sum = b.reduce(x, axes, Reduction::Sum, square);
-    y = b.mapLike(sum, [&](Builder1 &b, ValueRange e) -> Value {
-      if (isa<FloatType>(element))
-        return math::SqrtOp::create(b, e[0]);
-      Value real = convertScalar(b, e[0], element, b.getF32Type());
-      return convertScalar(b, math::SqrtOp::create(b, real), b.getF32Type(), element);
+    Value sum = b.sum(x, axes, square);
+    y = b.map(sum, shapeOf(sum), element, [&](Builder1 &b, ValueRange e) -> Value {
+      Type wide = llvm::isa<FloatType>(element) ? e[0].getType() : Type(b.getF32Type());
+      Value real = convertScalar(b, e[0], elementTypeOf(sum), wide);
+      return convertScalar(b, math::SqrtOp::create(b, real), wide, element);
     });
   } else if constexpr (std::is_same_v<Op, onnx::ReduceLogSumOp>) {
-    y = b.mapLike(b.reduce(asFloats(b, x), axes, Reduction::Sum), logarithm);
+    Value sum = b.sum(asFloats(b, x), axes, itself);
+    y = b.mapLike(sum, [](Builder1 &b, ValueRange e) -> Value { return math::LogOp::create(b, e[0]); });
   } else {
     static_assert(std::is_same_v<Op, onnx::ReduceLogSumExpOp>);
     y = logSumExp(b, asFloats(b, x), axes);
