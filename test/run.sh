@@ -39,6 +39,8 @@ if [ "$part" = all ] || [ "$part" = onnx ]; then
   .venv/bin/python test/onnx/random_numbers.py --build build/release
   step "every operator in every element type"; done_steps
   .venv/bin/python test/onnx/element_types.py --build build/release
+  step "integers read with and without a sign"; done_steps
+  .venv/bin/python test/onnx/integer_signs.py --build build/release
 fi
 if [ "$part" = all ] || [ "$part" = models ]; then
   step "model tests"; done_steps

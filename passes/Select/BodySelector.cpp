@@ -6,6 +6,7 @@
 #include "dialects/Trn/TrnOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Tile/Spaces.h"
+#include <cmath>
 
 using namespace mlir;
 using trn::isa::ActivationFunc;
@@ -55,6 +56,14 @@ static std::optional<double> constantValue(Value value) {
   return std::nullopt;
 }
 
+/// The number that a constant is read as.
+static std::optional<double> constantNumber(Reading read) {
+  std::optional<double> number = constantValue(read.value);
+  if (number && *number < 0 && read.isUnsigned && read.value.getType().isInteger())
+    *number += std::ldexp(1.0, static_cast<int>(read.value.getType().getIntOrFloatBitWidth()));
+  return number;
+}
+
 /// The row of the operation in the table of scalar operations.
 static const isa::ScalarOpInfo *tableRow(Operation *op) {
   // x uno x asks for NaN, which differs from itself.
@@ -101,24 +110,32 @@ static bool isRounded(Value value) {
                     math::FloorOp, math::CeilOp, math::RoundEvenOp, math::RoundOp, math::TruncOp>(definition);
 }
 
-/// Conversions that reading an operand does by itself: every engine computes in fp32.
-Value BodySelector::skipConversions(Value value) const {
-  while (Operation *definition = value.getDefiningOp()) {
-    bool free = llvm::isa<arith::ExtFOp, arith::UIToFPOp, arith::ExtUIOp>(definition) && !roundsIntegers(definition);
-    // A signed reading of a boolean would be -1.
-    if (llvm::isa<arith::SIToFPOp, arith::ExtSIOp>(definition))
-      free = !definition->getOperand(0).getType().isInteger(1) && !roundsIntegers(definition);
-    // Booleans are 0 or 1 in a byte.
-    if (llvm::isa<arith::TruncIOp>(definition))
-      free = value.getType().isInteger(1);
-    // Whether a buffer's integers have signs is in its type.
-    if (llvm::isa<UnrealizedConversionCastOp>(definition))
+/// Conversions that reading an operand does by itself: every engine computes in fp32. The innermost one says with which
+/// sign the operand is read.
+Reading BodySelector::skipConversions(Reading read) {
+  while (Operation *definition = read.value.getDefiningOp()) {
+    bool isUnsigned = read.isUnsigned, free = false;
+    // A boolean is 0 or 1 in a byte; its signed number would be -1.
+    bool isBoolean = definition->getNumOperands() == 1 && definition->getOperand(0).getType().isInteger(1);
+    if (llvm::isa<arith::ExtFOp>(definition)) {
+      free = true;
+    } else if (llvm::isa<arith::UIToFPOp, arith::SIToFPOp>(definition)) {
+      isUnsigned = llvm::isa<arith::UIToFPOp>(definition);
+      free = !roundsIntegers(definition) && (isUnsigned || !isBoolean);
+    } else if (llvm::isa<arith::ExtUIOp>(definition)) {
+      isUnsigned = free = true;
+    } else if (llvm::isa<arith::ExtSIOp>(definition)) {
+      free = !isUnsigned && !isBoolean;
+    } else if (llvm::isa<arith::TruncIOp>(definition)) {
+      free = read.value.getType().isInteger(1);
+    } else if (llvm::isa<UnrealizedConversionCastOp>(definition)) {
       free = definition->getNumOperands() == 1 && definition->getNumResults() == 1;
+    }
     if (!free)
       break;
-    value = definition->getOperand(0);
+    read = {definition->getOperand(0), isUnsigned};
   }
-  return value;
+  return read;
 }
 
 bool BodySelector::isVarying(Value value) {
@@ -138,9 +155,10 @@ ArrayRef<int64_t> BodySelector::shapeOf(Value value) {
   return isVarying(value) ? ArrayRef<int64_t>(tile.sizes) : ArrayRef<int64_t>();
 }
 
-/// True when the producer of `value` may be computed inside its only user.
-bool BodySelector::isFusable(Value value) const {
-  return value.getDefiningOp() && value.hasOneUse() && !sources.contains(value) && !isRounded(value);
+/// True when the producer of what is read may be computed inside its only user.
+bool BodySelector::isFusable(Reading read) {
+  Value value = read.value;
+  return value.getDefiningOp() && value.hasOneUse() && !sources.contains(value) && !isRounded(value) && makesNumber(read);
 }
 
 std::optional<BodySelector::AluMatch> BodySelector::matchAlu(Value value) {
@@ -151,41 +169,37 @@ std::optional<BodySelector::AluMatch> BodySelector::matchAlu(Value value) {
   // The roots are cheaper and on a less busy engine as activation functions.
   if (row->arity == 1 && row->activation && *row->alu == AluOp::Power)
     return std::nullopt;
-  AluMatch match{*row->alu, definition->getOperand(0), Value()};
+  bool isUnsigned = readsUnsigned(definition);
+  AluMatch match{*row->alu, Reading(definition->getOperand(0), isUnsigned), Value()};
   if (row->arity == 1) {
     match.immediate = row->aluImmediate.value_or(0.0f);
     match.reverse = row->aluReverse;
   } else {
-    match.rhs = definition->getOperand(1);
+    match.rhs = {definition->getOperand(1), isUnsigned};
   }
   return match;
 }
 
-FailureOr<std::pair<Value, ScalarStep>> BodySelector::matchStep(Value value, bool &matched) {
+FailureOr<std::pair<Reading, ScalarStep>> BodySelector::matchStep(Value value, bool &matched) {
   matched = false;
   std::optional<AluMatch> match = matchAlu(value);
   if (!match)
-    return std::pair<Value, ScalarStep>();
+    return std::make_pair(Reading(Value()), ScalarStep());
   ScalarStep step{match->op, ScalarOperand::constant(match->immediate), match->reverse};
-  Value data = match->lhs;
-  if (match->rhs) {
+  Reading data = match->lhs;
+  if (match->rhs.value) {
     // The operand that varies is data; of two that do not, one that is no constant.
-    bool swap = isVarying(value) ? !isVarying(match->lhs) : constantValue(match->lhs).has_value();
-    Value other = match->rhs;
+    bool swap = isVarying(value) ? !isVarying(match->lhs.value) : constantValue(match->lhs.value).has_value();
+    Reading other = match->rhs;
     if (swap)
       std::swap(data, other);
-    if (isVarying(value) && isVarying(other))
-      return std::pair<Value, ScalarStep>();
+    if (isVarying(value) && isVarying(other.value))
+      return std::make_pair(Reading(Value()), ScalarStep());
     // Scalar operands are fp32, which would round the bits of a word.
-    std::optional<double> constant = constantValue(skipConversions(other));
-    // A bit pattern is read with the sign of the result.
-    Type bits = storedType(value);
-    if (constant && isBitwise(match->op) && bits.isUnsignedInteger() && *constant < 0)
-      *constant += static_cast<double>(uint64_t(1) << bits.getIntOrFloatBitWidth());
-    bool isExact = constant ? static_cast<double>(static_cast<float>(*constant)) == *constant
-                            : magnitude(other) <= (1u << 24);
+    std::optional<double> constant = constantNumber(skipConversions(other));
+    bool isExact = constant ? static_cast<double>(static_cast<float>(*constant)) == *constant : isExactInFp32(other);
     if (isBitwise(match->op) && !isExact)
-      return std::pair<Value, ScalarStep>();
+      return std::make_pair(Reading(Value()), ScalarStep());
     if (constant && isBitwise(match->op)) {
       step.operand = ScalarOperand::constant(static_cast<float>(*constant));
       step.reverse = swap && !isCommutative(match->op);
@@ -210,41 +224,33 @@ FailureOr<std::pair<Value, ScalarStep>> BodySelector::matchStep(Value value, boo
 Value BodySelector::temporary(ArrayRef<int64_t> shape, Type element) {
   return createTemporary(emitter.builder, emitter.loc, tile.partitions, shape, element);
 }
-Type BodySelector::storedType(Value value) const {
+Type BodySelector::storedType(Value value) {
   Type type = value.getType();
   if (type.isInteger(1))
     return IntegerType::get(type.getContext(), 8);
-  if (type.isSignlessInteger() && isUnsigned(value))
-    return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth(), IntegerType::Unsigned);
-  return type;
+  return type.isInteger() ? integerType(type.getIntOrFloatBitWidth(), !makesNumber(value)) : type;
 }
 Value BodySelector::temporary(Value like) { return temporary(shapeOf(like), storedType(like)); }
 
-/// Words that are read as numbers are read with the sign that the reader gives them.
-FailureOr<BodySelector::Source> BodySelector::source(Value value) {
-  FailureOr<Source> read = storedSource(value);
-  if (failed(read) || !read->buffer || !elementOf(read->buffer).isInteger(32))
-    return read;
-  Operation *definition = value.getDefiningOp();
-  bool widens = llvm::isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(definition);
-  Value word = widens ? definition->getOperand(0) : value;
-  if (!word.getType().isInteger(32))
-    return read;
-  bool isUnsignedRead = llvm::isa_and_nonnull<arith::UIToFPOp>(definition) || (!widens && isUnsigned(word));
-  read->buffer = asWord(read->buffer, isUnsignedRead ? unsignedWord() : emitter.builder.getI32Type());
-  return read;
+FailureOr<BodySelector::Source> BodySelector::source(Reading read) {
+  read = skipConversions(read);
+  FailureOr<Source> found = storedSource(read.value);
+  if (failed(found) || !read.value.getType().isInteger() || read.value.getType().isInteger(1))
+    return found;
+  if (found->kind == Source::Immediate)
+    found->immediate = *constantNumber(read);
+  else
+    found->buffer = withSign(found->buffer, read.isUnsigned);
+  return found;
 }
 
 FailureOr<BodySelector::Source> BodySelector::storedSource(Value value) {
-  value = skipConversions(value);
   auto known = sources.find(value);
   if (known != sources.end())
     return known->second;
   Source result;
   if (auto constant = constantValue(value)) {
     result.immediate = *constant;
-    if (value.getType().isSignlessInteger() && *constant < 0 && isUnsigned(value))
-      result.immediate += static_cast<double>(uint64_t(1) << value.getType().getIntOrFloatBitWidth());
   } else if (auto argument = dyn_cast<BlockArgument>(value)) {
     const Access &access = tile.accesses[argument.getArgNumber()];
     result.kind = isVarying(value) ? Source::Tensor : Source::Column;
@@ -273,68 +279,75 @@ FailureOr<Value> BodySelector::asTensor(const Source &source, ArrayRef<int64_t> 
   return shape.empty() ? column : createBroadcast(emitter.builder, emitter.loc, column, shape);
 }
 
-FailureOr<Value> BodySelector::tensorOperand(Value value, ArrayRef<int64_t> shape) {
-  FailureOr<Source> read = source(value);
-  if (failed(read))
+FailureOr<Value> BodySelector::tensorOperand(Reading read, ArrayRef<int64_t> shape) {
+  FailureOr<Source> found = source(read);
+  if (failed(found))
     return failure();
-  return asTensor(*read, shape);
+  return asTensor(*found, shape);
 }
 
-FailureOr<ScalarOperand> BodySelector::scalarOperand(Value value, bool mayRound) {
-  FailureOr<Source> read = source(value);
-  if (failed(read))
+FailureOr<ScalarOperand> BodySelector::scalarOperand(Reading read, bool mayRound) {
+  FailureOr<Source> found = source(read);
+  if (failed(found))
     return failure();
-  if (read->kind == Source::Immediate) {
-    if (!mayRound && value.getType().isInteger() &&
-        static_cast<double>(static_cast<float>(read->immediate)) != read->immediate) {
-      (void)fail("the integer constant " + llvm::Twine(static_cast<int64_t>(read->immediate)) +
+  if (found->kind == Source::Immediate) {
+    if (!mayRound && read.value.getType().isInteger() &&
+        static_cast<double>(static_cast<float>(found->immediate)) != found->immediate) {
+      (void)fail("the integer constant " + llvm::Twine(static_cast<int64_t>(found->immediate)) +
                  " has no exact fp32 value");
       return failure();
     }
-    return ScalarOperand::constant(static_cast<float>(read->immediate));
+    return ScalarOperand::constant(static_cast<float>(found->immediate));
   }
-  assert(read->kind == Source::Column && "a varying value is no scalar operand");
+  assert(found->kind == Source::Column && "a varying value is no scalar operand");
   // Scalar operands are fp32 (ISA32 tensor_scalar). Others that read the value read it unrounded.
-  if (elementOf(read->buffer).isF32())
-    return ScalarOperand::at(read->buffer);
-  Value &wide = scalars[{skipConversions(value), elementOf(read->buffer)}];
+  if (elementOf(found->buffer).isF32())
+    return ScalarOperand::at(found->buffer);
+  Value &wide = scalars[{skipConversions(read).value, elementOf(found->buffer)}];
   if (!wide) {
     wide = temporary({}, emitter.builder.getF32Type());
-    emitter.copy(wide, read->buffer);
+    emitter.copy(wide, found->buffer);
   }
   return ScalarOperand::at(wide);
 }
 
 /// A copy in SBUF of an operand that lies in PSUM, for instructions that cannot read it there.
-FailureOr<Value> BodySelector::outOfPsum(Value buffer, Value value) {
+FailureOr<Value> BodySelector::outOfPsum(Value buffer, Reading read) {
   if (!isInPsum(buffer))
     return buffer;
-  Value copy = temporary(shapeOf(value), cast<MemRefType>(buffer.getType()).getElementType());
+  Value copy = temporary(shapeOf(read.value), cast<MemRefType>(buffer.getType()).getElementType());
   emitter.copy(copy, buffer);
-  sources[skipConversions(value)] = {isVarying(value) ? Source::Tensor : Source::Column, 0.0, copy};
+  sources[skipConversions(read).value] = {isVarying(read.value) ? Source::Tensor : Source::Column, 0.0, copy};
   return copy;
 }
 
-FailureOr<Value> BodySelector::compute(Value value) { return tensorOperand(value, tile.sizes); }
+FailureOr<Value> BodySelector::compute(Reading read) { return tensorOperand(read, tile.sizes); }
 
 //===----------------------------------------------------------------------===//
 // Instructions
 //===----------------------------------------------------------------------===//
 
-LogicalResult BodySelector::computeInto(Value value, Value dst) {
-  value = skipConversions(value);
-  // Words are written with the sign that their numbers have; narrower integers are numbers that int32 has.
-  if (value.getType().isInteger() && elementOf(dst).isInteger(32))
-    dst = asWord(dst, isUnsignedWord(value) ? unsignedWord() : emitter.builder.getI32Type());
+LogicalResult BodySelector::computeInto(Reading read, Value dst) {
+  Type type = read.value.getType(), element = elementOf(dst);
+  if (type.isInteger() && element.isInteger() && type.getIntOrFloatBitWidth() == element.getIntOrFloatBitWidth()) {
+    read.isUnsigned = element.isUnsignedInteger();
+    if (!makesNumber(read)) {
+      read.isUnsigned = !read.isUnsigned;
+      dst = withSign(dst, read.isUnsigned);
+    }
+  }
+  read = skipConversions(read);
+  Value value = read.value;
   // What does not vary is computed once per partition, then spread.
   bool wide = !tile.sizes.empty() && dst.getType() && cast<MemRefType>(dst.getType()).getShape().drop_front() ==
                                                            ArrayRef<int64_t>(tile.sizes);
   Operation *definition = value.getDefiningOp();
-  if (!definition || constantValue(value) || (wide && !isVarying(value)) || sources.contains(value))
-    return emitCopy(value, dst);
+  if (!definition || constantValue(value) || (wide && !isVarying(value)) || sources.contains(value) ||
+      !makesNumber(read))
+    return emitCopy(read, dst);
   // Writing rounds to the type that is written, and to no other.
   if (isRounded(value) && elementOf(dst) != value.getType())
-    return emitCopy(value, dst);
+    return emitCopy(read, dst);
   if (auto narrow = dyn_cast<arith::TruncFOp>(definition))
     return computeInto(narrow.getIn(), dst);
   if (roundsIntegers(definition))
@@ -345,51 +358,44 @@ LogicalResult BodySelector::computeInto(Value value, Value dst) {
                 arith::FPToUIOp>(definition))
     return emitRounding(definition, dst);
   if (auto narrow = dyn_cast<arith::TruncIOp>(definition))
-    return emitTruncation(narrow, dst);
+    return emitTruncation(narrow, read.isUnsigned, dst);
   if (auto bits = dyn_cast<arith::BitcastOp>(definition))
-    return emitBits(bits, dst);
+    return emitBits(bits, read.isUnsigned, dst);
   if (needsWords(definition))
     return emitWords(definition, dst);
   if (auto remainder = dyn_cast<arith::RemFOp>(definition))
     return emitRemainder(remainder, dst);
   if (std::optional<AluMatch> match = matchAlu(value))
-    return emitAlu(value, *match, dst);
+    return emitAlu(read, *match, dst);
   const isa::ScalarOpInfo *row = tableRow(definition);
   if (row && row->activation)
     return emitActivation(value, *row->activation, dst);
   return fail("no instruction computes '" + definition->getName().getStringRef() + "'");
 }
 
-LogicalResult BodySelector::emitCopy(Value value, Value dst) {
-  FailureOr<Source> read = source(value);
-  if (failed(read))
+LogicalResult BodySelector::emitCopy(Reading read, Value dst) {
+  FailureOr<Source> found = source(read);
+  if (failed(found))
     return failure();
-  if (read->kind == Source::Immediate) {
+  if (found->kind == Source::Immediate) {
     Type element = cast<MemRefType>(dst.getType()).getElementType();
-    if (element.isInteger(32) && static_cast<double>(static_cast<float>(read->immediate)) != read->immediate)
-      emitter.fillInteger(dst, static_cast<int64_t>(read->immediate));
+    if (element.isInteger(32) && static_cast<double>(static_cast<float>(found->immediate)) != found->immediate)
+      emitter.fillInteger(dst, static_cast<int64_t>(found->immediate));
     else
-      emitter.fill(dst, read->immediate);
+      emitter.fill(dst, found->immediate);
     return success();
   }
-  FailureOr<Value> tensor = asTensor(*read, cast<MemRefType>(dst.getType()).getShape().drop_front());
+  FailureOr<Value> tensor = asTensor(*found, cast<MemRefType>(dst.getType()).getShape().drop_front());
   if (failed(tensor))
     return failure();
-  if (elementOf(dst).isInteger(32))
-    dst = asWord(dst, elementOf(*tensor));
   emitter.copy(dst, *tensor);
   return success();
 }
 
 /// Integers as floats of fewer bits: a write that rounds.
 LogicalResult BodySelector::emitConversion(Operation *conversion, Value dst) {
-  FailureOr<Source> read = storedSource(conversion->getOperand(0));
-  if (failed(read))
-    return failure();
-  bool isUnsignedRead = llvm::isa<arith::UIToFPOp>(conversion);
-  if (read->buffer)
-    read->buffer = asWord(read->buffer, isUnsignedRead ? unsignedWord() : emitter.builder.getI32Type());
-  FailureOr<Value> integers = asTensor(*read, cast<MemRefType>(dst.getType()).getShape().drop_front());
+  ArrayRef<int64_t> shape = cast<MemRefType>(dst.getType()).getShape().drop_front();
+  FailureOr<Value> integers = tensorOperand({conversion->getOperand(0), readsUnsigned(conversion)}, shape);
   if (failed(integers))
     return failure();
   emitter.copy(dst, *integers);
@@ -399,15 +405,16 @@ LogicalResult BodySelector::emitConversion(Operation *conversion, Value dst) {
 /// func(data * scale + bias): the affine part is taken from the operand's producers.
 LogicalResult BodySelector::emitActivation(Value value, ActivationFunc func, Value dst) {
   ScalarOperand scale = ScalarOperand::constant(1.0f), bias = ScalarOperand::constant(0.0f);
-  Value data = skipConversions(value.getDefiningOp()->getOperand(0));
+  Operation *definition = value.getDefiningOp();
+  Reading data = skipConversions({definition->getOperand(0), readsUnsigned(definition)});
   auto peel = [&](auto &&accept) -> LogicalResult {
-    if (!isFusable(data) || isVarying(data) != isVarying(value))
+    if (!isFusable(data) || isVarying(data.value) != isVarying(value))
       return success();
-    std::optional<AluMatch> match = matchAlu(data);
+    std::optional<AluMatch> match = matchAlu(data.value);
     if (!match || !accept(match->op))
       return success();
     bool matched;
-    auto step = matchStep(data, matched);
+    auto step = matchStep(data.value, matched);
     if (failed(step))
       return failure();
     if (!matched)
@@ -458,15 +465,17 @@ LogicalResult BodySelector::emitActivation(Value value, ActivationFunc func, Val
   return success();
 }
 
-/// Bitwise operators take and write one type of integers: a value is read as the bits of that type.
-LogicalResult BodySelector::emitBitwise(Value value, const AluMatch &match, Value dst) {
+/// Bitwise operators take and write one type of integers: a value is read as the bits of that type. The signed one has
+/// more constants that fp32 holds.
+LogicalResult BodySelector::emitBitwise(Reading read, const AluMatch &match, Value dst) {
+  Value value = read.value;
   ArrayRef<int64_t> shape = shapeOf(value);
-  Type bits = storedType(value);
+  Type bits = value.getType().isInteger(1) ? emitter.builder.getI8Type() : value.getType();
   dst = asWord(dst, bits);
   Value target = elementOf(dst) == bits ? dst : temporary(shape, bits);
   auto finish = [&] {
     if (target != dst)
-      emitter.copy(dst, target);
+      emitter.copy(dst, withSign(target, read.isUnsigned));
     return success();
   };
   bool matched;
@@ -474,14 +483,14 @@ LogicalResult BodySelector::emitBitwise(Value value, const AluMatch &match, Valu
   if (failed(step))
     return failure();
   if (!matched) {
-    FailureOr<Value> lhs = wordOperand(match.lhs, shape, bits), rhs = wordOperand(match.rhs, shape, bits);
+    FailureOr<Value> lhs = wordOperand(match.lhs.value, shape, bits), rhs = wordOperand(match.rhs.value, shape, bits);
     if (failed(lhs) || failed(rhs))
       return failure();
     emitter.tensorTensor(target, *lhs, *rhs, match.op);
     return finish();
   }
   auto [data, outer] = *step;
-  Value inner = skipConversions(data);
+  Value inner = skipConversions(data).value;
   std::optional<AluMatch> innerMatch;
   if (isFusable(inner) && isVarying(inner) == isVarying(value) && inner.getType() == value.getType())
     innerMatch = matchAlu(inner);
@@ -490,36 +499,37 @@ LogicalResult BodySelector::emitBitwise(Value value, const AluMatch &match, Valu
     if (failed(innerStep))
       return failure();
     if (matched) {
-      FailureOr<Value> src = wordOperand(innerStep->first, shape, bits);
+      FailureOr<Value> src = wordOperand(innerStep->first.value, shape, bits);
       if (failed(src))
         return failure();
       emitter.tensorScalar(target, *src, innerStep->second, outer);
       return finish();
     }
   }
-  FailureOr<Value> src = wordOperand(data, shape, bits);
+  FailureOr<Value> src = wordOperand(data.value, shape, bits);
   if (failed(src))
     return failure();
   emitter.tensorScalar(target, *src, outer);
   return finish();
 }
 
-LogicalResult BodySelector::emitAlu(Value value, const AluMatch &match, Value dst) {
+LogicalResult BodySelector::emitAlu(Reading read, const AluMatch &match, Value dst) {
   if (isBitwise(match.op))
-    return emitBitwise(value, match, dst);
+    return emitBitwise(read, match, dst);
+  Value value = read.value;
   ArrayRef<int64_t> shape = shapeOf(value);
-  bool isZero = match.rhs ? constantValue(match.rhs) == 0.0 : match.immediate == 0.0f;
+  bool isZero = match.rhs.value ? constantValue(match.rhs.value) == 0.0 : match.immediate == 0.0f;
   if (match.op == AluOp::Max && isZero && isVarying(value)) {
     // max(x * scale + bias, 0) out of PSUM: ACT is the engine next to PSUM, and DVE has what only it can do.
-    Value data = skipConversions(match.lhs);
+    Reading data = skipConversions(match.lhs);
     while (isFusable(data)) {
-      std::optional<AluMatch> inner = matchAlu(data);
-      if (!inner || (inner->op != AluOp::Add && inner->op != AluOp::Multiply) || !inner->rhs ||
-          isVarying(inner->lhs) == isVarying(inner->rhs))
+      std::optional<AluMatch> inner = matchAlu(data.value);
+      if (!inner || (inner->op != AluOp::Add && inner->op != AluOp::Multiply) || !inner->rhs.value ||
+          isVarying(inner->lhs.value) == isVarying(inner->rhs.value))
         break;
-      data = skipConversions(isVarying(inner->lhs) ? inner->lhs : inner->rhs);
+      data = skipConversions(isVarying(inner->lhs.value) ? inner->lhs : inner->rhs);
     }
-    auto argument = dyn_cast<BlockArgument>(data);
+    auto argument = dyn_cast<BlockArgument>(data.value);
     if (argument && isInPsum(tile.accesses[argument.getArgNumber()].root))
       return emitActivation(value, ActivationFunc::Relu, dst);
   }
@@ -531,12 +541,12 @@ LogicalResult BodySelector::emitAlu(Value value, const AluMatch &match, Value ds
   bool onPool = match.op == AluOp::Power; // POOL does not reach PSUM
   if (matched) {
     auto [data, outer] = *step;
-    Value inner = skipConversions(data);
+    Reading inner = skipConversions(data);
     std::optional<AluMatch> innerMatch;
-    if (isFusable(inner) && isVarying(inner) == isVarying(value))
-      innerMatch = matchAlu(inner);
+    if (isFusable(inner) && isVarying(inner.value) == isVarying(value))
+      innerMatch = matchAlu(inner.value);
     if (innerMatch && canShareInstruction(innerMatch->op, match.op)) {
-      auto innerStep = matchStep(inner, matched);
+      auto innerStep = matchStep(inner.value, matched);
       if (failed(innerStep))
         return failure();
       if (matched) {
@@ -555,15 +565,15 @@ LogicalResult BodySelector::emitAlu(Value value, const AluMatch &match, Value ds
   }
 
   // Both operands vary: one of them may be a step itself.
-  Value sides[2] = {match.lhs, match.rhs};
+  Reading sides[2] = {match.lhs, match.rhs};
   for (unsigned side = 0; side != 2 && !onPool; ++side) {
-    Value inner = skipConversions(sides[side]);
+    Reading inner = skipConversions(sides[side]);
     std::optional<AluMatch> innerMatch;
-    if (isFusable(inner) && isVarying(inner))
-      innerMatch = matchAlu(inner);
+    if (isFusable(inner) && isVarying(inner.value))
+      innerMatch = matchAlu(inner.value);
     if (!innerMatch || !canShareInstruction(innerMatch->op, match.op) || innerMatch->op == AluOp::Power)
       continue;
-    auto innerStep = matchStep(inner, matched);
+    auto innerStep = matchStep(inner.value, matched);
     if (failed(innerStep))
       return failure();
     if (!matched)
@@ -592,8 +602,9 @@ LogicalResult BodySelector::emitSelect(arith::SelectOp select, Value dst) {
     return emitWords(select, dst);
   ArrayRef<int64_t> shape = shapeOf(select.getResult());
   FailureOr<Value> predicate = tensorOperand(select.getCondition(), shape);
-  FailureOr<Value> onTrue = tensorOperand(select.getTrueValue(), shape);
-  FailureOr<Value> onFalse = tensorOperand(select.getFalseValue(), shape);
+  bool isUnsigned = readsUnsigned(select);
+  FailureOr<Value> onTrue = tensorOperand({select.getTrueValue(), isUnsigned}, shape);
+  FailureOr<Value> onFalse = tensorOperand({select.getFalseValue(), isUnsigned}, shape);
   if (failed(predicate) || failed(onTrue) || failed(onFalse))
     return failure();
   emitter.select(dst, *predicate, *onTrue, *onFalse);
@@ -672,14 +683,14 @@ LogicalResult BodySelector::emitRounding(Operation *rounding, Value dst) {
     emitter.tensorTensor(result, whole, sign, AluOp::Multiply);
   }
   // Integers are saturated by the write; only uint32 has more than int32 holds.
-  if (!isConversion || cast<MemRefType>(dst.getType()).getElementType().isUnsignedInteger(32))
+  if (!isConversion || (llvm::isa<arith::FPToUIOp>(rounding) && rounding->getResult(0).getType().isInteger(32)))
     keepWhole(result, *src, shape);
   emitter.copy(dst, result);
   return success();
 }
 
 /// The bits of a value as another type: a copy that reads them so.
-LogicalResult BodySelector::emitBits(arith::BitcastOp bits, Value dst) {
+LogicalResult BodySelector::emitBits(arith::BitcastOp bits, bool isUnsigned, Value dst) {
   Value target = dst;
   Type element = cast<MemRefType>(dst.getType()).getElementType(), result = bits.getType();
   if (element.isInteger() != result.isInteger() || element.getIntOrFloatBitWidth() != result.getIntOrFloatBitWidth())
@@ -691,7 +702,7 @@ LogicalResult BodySelector::emitBits(arith::BitcastOp bits, Value dst) {
                   .setElementType(cast<MemRefType>(target.getType()).getElementType());
   emitter.copy(target, ir::BitcastOp::create(emitter.builder, emitter.loc, MemRefType(type), source));
   if (target != dst)
-    emitter.copy(dst, target);
+    emitter.copy(dst, withSign(target, isUnsigned));
   return success();
 }
 

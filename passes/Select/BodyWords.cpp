@@ -1,8 +1,8 @@
 //===- BodyWords.cpp - integers beyond 2^24 ----------------------------------===//
 // Owns the part of BodySelector that computes 32-bit integers exactly. DVE takes integers through fp32, which is exact to
 // 2^24; native are only POOL's sum and product of words in SBUF (ISA32 tensor_tensor, SH26 operator table) and DVE's
-// bitwise operators, raw copies and predicated copies. Everything else is composed of these. A conversion between words
-// of different signs keeps the bits: a pattern reads them as the other type.
+// bitwise operators, raw copies and predicated copies. Everything else is composed of these. Here are also the facts about
+// integers: what numbers they can be, and which sign an operation reads and makes.
 #include "passes/Select/BodySelector.h"
 #include "dialects/Trn/TrnOps.h"
 #include "passes/Tile/Spaces.h"
@@ -15,8 +15,6 @@ namespace trn {
 
 /// Every integer of a smaller magnitude has its own fp32 value, and no other integer rounds to it.
 static constexpr uint64_t kExactInFp32 = uint64_t(1) << 24;
-/// Bounds are found through this many operations; beyond, the type's bound counts.
-static constexpr unsigned kBoundDepth = 12;
 /// Words are compared by halves.
 static constexpr float kHalfBits = 16.0f, kHalfMask = 65535.0f, kSignBit = -2147483648.0f;
 
@@ -24,93 +22,100 @@ static constexpr float kHalfBits = 16.0f, kHalfMask = 65535.0f, kSignBit = -2147
 // Facts
 //===----------------------------------------------------------------------===//
 
-uint64_t BodySelector::magnitude(Value value, unsigned depth) {
-  auto type = dyn_cast<IntegerType>(value.getType());
-  uint64_t limit = !type || type.getWidth() > 32 ? uint64_t(1) << 40
-                   : type.getWidth() == 1        ? 1
-                                                 : uint64_t(1) << type.getWidth();
+/// True for integers whose bits are a number with or without a sign, which booleans are not.
+static bool hasSigns(Type type) { return type.isInteger() && !type.isInteger(1); }
+
+ConstantIntRanges BodySelector::rangeOf(Value value) {
+  auto known = ranges.find(value);
+  if (known != ranges.end())
+    return known->second;
+  unsigned width = ConstantIntRanges::getStorageBitwidth(value.getType());
+  ConstantIntRanges range = ConstantIntRanges::maxRange(width);
   Operation *definition = value.getDefiningOp();
-  if (!definition || depth == kBoundDepth)
-    return limit;
-  if (auto constant = dyn_cast<arith::ConstantOp>(definition)) {
-    auto number = dyn_cast<IntegerAttr>(constant.getValue());
-    if (!number || number.getType().isInteger(1))
-      return limit;
-    if (isUnsigned(value))
-      return number.getValue().getZExtValue();
-    return number.getValue().abs().getZExtValue();
+  if (auto index = dyn_cast_if_present<linalg::IndexOp>(definition)) {
+    int64_t size = op.getStaticLoopRanges()[index.getDim()];
+    range = ConstantIntRanges::fromUnsigned(APInt::getZero(width), APInt(width, size - 1));
+  } else if (llvm::isa_and_present<UnrealizedConversionCastOp>(definition)) {
+    if (ConstantIntRanges::getStorageBitwidth(definition->getOperand(0).getType()) == width)
+      range = rangeOf(definition->getOperand(0));
+  } else if (llvm::isa_and_present<math::AbsIOp>(definition)) {
+    ConstantIntRanges operand = rangeOf(definition->getOperand(0));
+    range = ConstantIntRanges::fromUnsigned(APInt::getZero(width),
+                                            llvm::APIntOps::umax(operand.smin().abs(), operand.smax().abs()));
+  } else if (auto inferring = dyn_cast_if_present<InferIntRangeInterface>(definition)) {
+    SmallVector<ConstantIntRanges> operands;
+    for (Value operand : definition->getOperands())
+      operands.push_back(rangeOf(operand));
+    inferring.inferResultRanges(operands, [&](Value, const ConstantIntRanges &found) { range = found; });
   }
-  if (auto index = dyn_cast<linalg::IndexOp>(definition))
-    return op.getStaticLoopRanges()[index.getDim()];
-  auto operand = [&](unsigned number) { return magnitude(definition->getOperand(number), depth + 1); };
-  if (llvm::isa<arith::CmpIOp, arith::CmpFOp>(definition))
-    return 1;
-  if (llvm::isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(definition))
-    return std::min(limit, operand(0));
-  if (llvm::isa<arith::AddIOp, arith::SubIOp>(definition))
-    return std::min(limit, operand(0) + operand(1));
-  if (llvm::isa<arith::MulIOp>(definition)) {
-    uint64_t lhs = operand(0), rhs = operand(1);
-    return lhs != 0 && rhs > limit / lhs ? limit : lhs * rhs;
-  }
-  if (llvm::isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(definition))
-    return std::max(operand(0), operand(1));
+  return ranges.try_emplace(value, range).first->second;
+}
+
+bool BodySelector::isExactInFp32(Reading read) {
+  if (!hasSigns(read.value.getType()))
+    return read.value.getType().isInteger(1);
+  ConstantIntRanges range = rangeOf(read.value);
+  if (read.isUnsigned)
+    return range.umax().getZExtValue() < kExactInFp32;
+  auto exact = static_cast<int64_t>(kExactInFp32);
+  return range.smin().getSExtValue() > -exact && range.smax().getSExtValue() < exact;
+}
+
+bool BodySelector::readsUnsigned(Operation *operation) {
+  if (llvm::isa<arith::UIToFPOp, arith::ExtUIOp, arith::MaxUIOp, arith::MinUIOp>(operation))
+    return true;
+  auto compare = dyn_cast<arith::CmpIOp>(operation);
+  if (compare && compare.getPredicate() > arith::CmpIPredicate::ne)
+    return compare.getPredicate() >= arith::CmpIPredicate::ult;
+  auto select = dyn_cast<arith::SelectOp>(operation);
+  if (!compare && (!select || !hasSigns(select.getType())))
+    return false;
+  auto known = chosenSigns.find(operation);
+  if (known != chosenSigns.end())
+    return known->second;
+  Value lhs = operation->getOperand(select ? 1 : 0), rhs = operation->getOperand(select ? 2 : 1);
+  auto isExact = [&](bool isUnsigned) {
+    bool left = isExactInFp32({lhs, isUnsigned}), right = isExactInFp32({rhs, isUnsigned});
+    return select ? left && right : left || right;
+  };
+  bool isUnsigned = isExact(true);
+  if (isUnsigned == isExact(false))
+    isUnsigned = !makesNumber(lhs) || !makesNumber(rhs);
+  chosenSigns[operation] = isUnsigned;
+  return isUnsigned;
+}
+
+std::optional<bool> BodySelector::makesUnsigned(Value value) {
+  Operation *definition = value.getDefiningOp();
+  if (!definition ||
+      llvm::isa<arith::ConstantOp, arith::TruncIOp, arith::BitcastOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp,
+                arith::ShLIOp, arith::ShRUIOp, arith::ShRSIOp>(definition))
+    return std::nullopt;
+  if (llvm::isa<UnrealizedConversionCastOp>(definition))
+    return definition->getNumOperands() == 1 ? makesUnsigned(definition->getOperand(0)) : std::nullopt;
   if (llvm::isa<arith::SelectOp>(definition))
-    return std::max(operand(1), operand(2));
-  if (llvm::isa<arith::AndIOp>(definition))
-    for (unsigned side : {0, 1})
-      if (auto mask = definition->getOperand(side).getDefiningOp<arith::ConstantOp>())
-        if (auto bits = dyn_cast<IntegerAttr>(mask.getValue()); bits && bits.getValue().isNonNegative())
-          return std::min(limit, bits.getValue().getZExtValue());
-  return limit;
+    return readsUnsigned(definition);
+  return llvm::isa<arith::FPToUIOp, arith::ExtUIOp, arith::MaxUIOp, arith::MinUIOp>(definition);
+}
+
+bool BodySelector::makesNumber(Reading read) {
+  if (!hasSigns(read.value.getType()))
+    return true;
+  std::optional<bool> isUnsigned = makesUnsigned(read.value);
+  return !isUnsigned || *isUnsigned == read.isUnsigned || rangeOf(read.value).smin().isNonNegative();
 }
 
 bool BodySelector::needsWords(Operation *operation) {
-  auto isLarge = [&](Value value) { return value.getType().isInteger() && magnitude(value) >= kExactInFp32; };
+  bool isUnsigned = readsUnsigned(operation);
+  auto isLarge = [&](Value value) { return hasSigns(value.getType()) && !isExactInFp32({value, isUnsigned}); };
   // A comparison is right when one side is exact: rounding keeps the order.
   if (auto compare = dyn_cast<arith::CmpIOp>(operation))
     return isLarge(compare.getLhs()) && isLarge(compare.getRhs());
   if (llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(operation))
     return isLarge(operation->getResult(0)) || llvm::any_of(operation->getOperands(), isLarge);
-  if (llvm::isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, math::AbsIOp>(operation))
+  if (llvm::isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp, math::AbsIOp, arith::SelectOp>(operation))
     return llvm::any_of(operation->getOperands(), isLarge);
-  if (auto select = dyn_cast<arith::SelectOp>(operation))
-    return isLarge(select.getTrueValue()) || isLarge(select.getFalseValue());
   return false;
-}
-
-/// True when the value was read from, or converted to, an unsigned integer.
-static bool comesFromUnsigned(Value value, unsigned depth = 0) {
-  Operation *definition = value.getDefiningOp();
-  if (!definition || depth == kBoundDepth)
-    return value.getType().isUnsignedInteger();
-  if (llvm::isa<arith::FPToUIOp, arith::MaxUIOp, arith::MinUIOp>(definition))
-    return true;
-  if (llvm::isa<UnrealizedConversionCastOp>(definition))
-    return definition->getOperand(0).getType().isUnsignedInteger();
-  if (llvm::isa<arith::CmpIOp, arith::CmpFOp, arith::ConstantOp>(definition))
-    return false;
-  return llvm::any_of(definition->getOperands(), [&](Value operand) {
-    return operand.getType() == value.getType() && comesFromUnsigned(operand, depth + 1);
-  });
-}
-
-bool BodySelector::isUnsigned(Value value) const {
-  if (comesFromUnsigned(value))
-    return true;
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (auto compare = dyn_cast<arith::CmpIOp>(user))
-      if (compare.getPredicate() >= arith::CmpIPredicate::ult)
-        return true;
-    // A conversion of words keeps their bits, one of fewer bits the number.
-    if (llvm::isa<UnrealizedConversionCastOp>(user))
-      return user->getResult(0).getType().isUnsignedInteger() && !value.getType().isInteger(32);
-    if (llvm::isa<arith::UIToFPOp, arith::ExtUIOp, arith::MaxUIOp, arith::MinUIOp>(user))
-      return true;
-    return llvm::any_of(user->getOperands(), [&](Value other) {
-      return other != value && other.getType() == value.getType() && comesFromUnsigned(other);
-    });
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,6 +134,11 @@ Value BodySelector::asWord(Value buffer, Type word) {
   return ir::BitcastOp::create(emitter.builder, emitter.loc, seen, buffer);
 }
 
+Value BodySelector::withSign(Value buffer, bool isUnsigned) {
+  Type element = elementOf(buffer);
+  return element.isInteger() ? asWord(buffer, integerType(element.getIntOrFloatBitWidth(), isUnsigned)) : buffer;
+}
+
 FailureOr<Value> BodySelector::wordOperand(Value value, ArrayRef<int64_t> shape, Type word) {
   FailureOr<Source> read = source(value);
   if (failed(read))
@@ -139,10 +149,9 @@ FailureOr<Value> BodySelector::wordOperand(Value value, ArrayRef<int64_t> shape,
     buffer = temporary({}, word);
     emitter.fillInteger(buffer, static_cast<int64_t>(read->immediate));
   } else if (bool hasBits = elementOf(asWord(buffer, word)) == word; !hasBits || isInPsum(buffer)) {
-    // A negative number of fewer bits is one of the signed type, whose bits are read.
-    bool isSigned = elementOf(buffer).isSignlessInteger();
-    Type wide = isSigned ? Type(IntegerType::get(word.getContext(), word.getIntOrFloatBitWidth())) : word;
-    Value copy = temporary(isTensor ? shape : ArrayRef<int64_t>(), hasBits ? elementOf(buffer) : wide);
+    // The wider signed type has all numbers of fewer bits.
+    Type copied = hasBits ? elementOf(buffer) : integerType(word.getIntOrFloatBitWidth(), false);
+    Value copy = temporary(isTensor ? shape : ArrayRef<int64_t>(), copied);
     emitter.copy(copy, buffer);
     buffer = copy;
   }
@@ -182,20 +191,7 @@ LogicalResult BodySelector::emitWords(Operation *operation, Value dst) {
   Builder &b = emitter.builder;
   auto select = dyn_cast<arith::SelectOp>(operation);
   SmallVector<Value, 2> values(llvm::drop_begin(operation->getOperands(), select ? 1 : 0));
-  bool isUnsignedWord = llvm::isa<arith::MaxUIOp, arith::MinUIOp>(operation);
-  auto comparison = dyn_cast<arith::CmpIOp>(operation);
-  bool isEither = llvm::isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::SelectOp>(operation);
-  if (comparison) {
-    isUnsignedWord = comparison.getPredicate() >= arith::CmpIPredicate::ult;
-    isEither = comparison.getPredicate() <= arith::CmpIPredicate::ne;
-  }
-  for (Value value : values) {
-    FailureOr<Source> read = source(value);
-    if (failed(read))
-      return failure();
-    isUnsignedWord |= isEither && (read->buffer ? elementOf(read->buffer).isUnsignedInteger(32) : isUnsigned(value));
-  }
-  Type word = isUnsignedWord ? Type(IntegerType::get(b.getContext(), 32, IntegerType::Unsigned)) : b.getI32Type();
+  Type word = integerType(32, readsUnsigned(operation));
   SmallVector<Value, 2> operands;
   for (Value value : values) {
     FailureOr<Value> operand = wordOperand(value, shape, word);
@@ -252,16 +248,17 @@ LogicalResult BodySelector::emitWords(Operation *operation, Value dst) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-bool BodySelector::reductionNeedsWords(Value value, AluOp op, int64_t count) {
-  if (!value.getType().isInteger(32))
+bool BodySelector::reductionNeedsWords(Reading read, AluOp op, int64_t count) {
+  if (!read.value.getType().isInteger(32))
     return false;
-  uint64_t largest = magnitude(value);
+  ConstantIntRanges range = rangeOf(read.value);
+  uint64_t largest = llvm::APIntOps::umax(range.smin().abs(), range.smax().abs()).getZExtValue();
   switch (op) {
   case AluOp::Add:
     return largest >= kExactInFp32 / static_cast<uint64_t>(count);
   case AluOp::Max:
   case AluOp::Min:
-    return largest >= kExactInFp32;
+    return !isExactInFp32(read);
   case AluOp::Multiply:
     return largest > 1;
   default:
@@ -308,15 +305,10 @@ Value BodySelector::multiplyWords(Value words, ArrayRef<int64_t> kept) {
   return createView(builder, loc, access, tile.partitions, kept);
 }
 
-FailureOr<Value> BodySelector::reduceWords(Value value, AluOp op, unsigned reduced) {
+FailureOr<Value> BodySelector::reduceWords(Reading read, AluOp op, unsigned reduced) {
   ArrayRef<int64_t> shape = tile.sizes, kept = shape.drop_back(reduced);
-  FailureOr<Source> read = source(value);
-  if (failed(read))
-    return failure();
-  Type f32 = emitter.builder.getF32Type(), word = emitter.builder.getI32Type();
-  if (read->buffer && elementOf(read->buffer).isUnsignedInteger(32))
-    word = elementOf(read->buffer);
-  FailureOr<Value> src = wordOperand(value, shape, word);
+  Type f32 = emitter.builder.getF32Type(), word = integerType(32, read.isUnsigned);
+  FailureOr<Value> src = wordOperand(read.value, shape, word);
   if (failed(src))
     return failure();
   Value result = temporary(kept, word);
@@ -387,28 +379,29 @@ void BodySelector::combineWords(Value dst, Value other, AluOp op) {
 }
 
 /// The low bits: a narrowing conversion wraps around, where a write would saturate.
-LogicalResult BodySelector::emitTruncation(arith::TruncIOp narrow, Value dst) {
+LogicalResult BodySelector::emitTruncation(arith::TruncIOp narrow, bool isUnsigned, Value dst) {
   ArrayRef<int64_t> shape = shapeOf(narrow.getResult());
   unsigned width = narrow.getType().getIntOrFloatBitWidth();
   if (width > 16)
     return fail("no instruction narrows to " + llvm::Twine(width) + " bits");
-  FailureOr<Source> read = source(narrow.getIn());
-  if (failed(read))
-    return failure();
-  Type word = read->buffer && elementOf(read->buffer).isUnsignedInteger(32) ? elementOf(read->buffer)
-                                                                            : Type(emitter.builder.getI32Type());
+  // A number of the narrow type stays what it is.
+  ConstantIntRanges range = rangeOf(narrow.getIn());
+  bool fits = isUnsigned ? range.umax().isIntN(width) : range.smin().isSignedIntN(width) && range.smax().isSignedIntN(width);
+  if (fits)
+    return computeInto({narrow.getIn(), isUnsigned}, dst);
+  Type word = integerType(32, false);
   FailureOr<Value> src = wordOperand(narrow.getIn(), shape, word);
   if (failed(src))
     return failure();
   Value bits = temporary(shape, word);
   ScalarStep mask{AluOp::BitwiseAnd, ScalarOperand::constant(static_cast<float>((1u << width) - 1))};
-  ScalarOperand sign = ScalarOperand::constant(static_cast<float>(1u << (width - 1)));
-  if (elementOf(dst).isUnsignedInteger() || isUnsigned(narrow.getResult())) {
+  if (isUnsigned) {
     emitter.tensorScalar(bits, *src, mask);
     emitter.copy(dst, bits);
     return success();
   }
   // (bits ^ sign) - sign extends the sign.
+  ScalarOperand sign = ScalarOperand::constant(static_cast<float>(1u << (width - 1)));
   emitter.tensorScalar(bits, *src, mask, {AluOp::BitwiseXor, sign});
   emitter.tensorScalar(dst, bits, {AluOp::Subtract, sign});
   return success();

@@ -42,8 +42,9 @@ struct Body : ImplicitLocOpBuilder {
 //===----------------------------------------------------------------------===//
 
 /// Quotient and remainder, truncated. fp32 quotients of integers below 2^24 truncate exactly: a quotient that is no
-/// integer is further from one than fp32 rounds. Words take two steps of long division, whose digits never exceed the
-/// true ones because each is made smaller by more than its rounding errors, and one comparison at the end.
+/// integer is further from one than fp32 rounds; and fp32 has the products. Words take two steps of long division, whose
+/// digits never exceed the true ones because each is made smaller by more than its rounding errors, and one comparison at
+/// the end.
 std::pair<Value, Value> divide(Body &b, Value x, Value y, bool isUnsigned) {
   Type type = x.getType(), f32 = b.getF32Type(), i32 = b.getI32Type();
   auto real = [&](Value value) -> Value {
@@ -54,9 +55,14 @@ std::pair<Value, Value> divide(Body &b, Value x, Value y, bool isUnsigned) {
   auto times = [&](Value lhs, Value rhs) { return arith::MulIOp::create(b, lhs, rhs).getResult(); };
   auto plus = [&](Value lhs, Value rhs) { return arith::AddIOp::create(b, lhs, rhs).getResult(); };
   if (type.getIntOrFloatBitWidth() < 32) {
-    Value wide = arith::FPToSIOp::create(b, i32, b.div(real(x), real(y)));
-    Value quotient = arith::TruncIOp::create(b, type, wide);
-    return {quotient, minus(x, times(quotient, y))};
+    Value exact = b.div(real(x), real(y)), wide = arith::FPToSIOp::create(b, i32, exact);
+    Value whole = arith::SIToFPOp::create(b, f32, wide);
+    Value rest = arith::SubFOp::create(b, real(x), arith::MulFOp::create(b, whole, real(y)));
+    rest = math::RoundEvenOp::create(b, rest); // integral; a write that rounds is one instruction
+    // The quotient of the smallest number by -1 wraps around.
+    if (!isUnsigned)
+      return {arith::TruncIOp::create(b, type, wide), arith::FPToSIOp::create(b, type, rest)};
+    return {arith::FPToUIOp::create(b, type, exact), arith::FPToUIOp::create(b, type, rest)};
   }
   auto digit = [&](Value rest) -> Value {
     Value estimate = b.mul(b.div(real(rest), real(y)), 1 - 0x1p-21);
@@ -101,7 +107,7 @@ Value expandNarrow(Body &b, Operation *op) {
   bool needsSign = llvm::isa<math::AbsIOp>(op);
   IRMapping wide;
   for (Value operand : op->getOperands()) {
-    // Low bits of a sum are those of the sum of low bits: what is wide already stays so.
+    // Low bits of a sum are those of the sum of low bits: either sign is right, and what is wide already stays so.
     auto narrowed = operand.getDefiningOp<arith::TruncIOp>();
     if (narrowed && !needsSign && narrowed.getIn().getType().isInteger(32))
       wide.map(operand, narrowed.getIn());

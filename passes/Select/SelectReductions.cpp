@@ -29,8 +29,7 @@ Value skipCasts(Value value) {
 /// The operator that combines the accumulator with a new value, and that value.
 struct Combiner {
   isa::AluOp alu;
-  bool isUnsigned; ///< an extreme of unsigned words
-  Value value;
+  Reading value; ///< with the sign of the numbers that are combined
 };
 std::optional<Combiner> combiner(linalg::LinalgOp op) {
   Block *body = op.getBlock();
@@ -44,7 +43,7 @@ std::optional<Combiner> combiner(linalg::LinalgOp op) {
   bool isUnsigned = llvm::isa<arith::MaxUIOp, arith::MinUIOp>(combine);
   for (unsigned side : {0, 1})
     if (skipCasts(combine->getOperand(side)) == accumulator)
-      return Combiner{*row->alu, isUnsigned, combine->getOperand(1 - side)};
+      return Combiner{*row->alu, {combine->getOperand(1 - side), isUnsigned}};
   return std::nullopt;
 }
 
@@ -219,7 +218,7 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
   }
 
   /// Integers that fp32 would round.
-  static LogicalResult selectWords(linalg::LinalgOp op, BodySelector &body, Emitter &emitter, Value value,
+  static LogicalResult selectWords(linalg::LinalgOp op, BodySelector &body, Emitter &emitter, Reading value,
                                    isa::AluOp alu, unsigned reduced, Value dst, linalg::FillOp replaced) {
     FailureOr<Value> result = body.reduceWords(value, alu, reduced);
     if (failed(result))
@@ -348,7 +347,7 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
       return op.emitOpError("cannot be a reduction: expected a body that combines its accumulator with one value by an "
                             "operator that reduces");
     isa::AluOp alu = combine->alu;
-    Value value = combine->value;
+    Reading value = combine->value;
     unsigned partition = *iteratorOfDim(op, op.getDpsInitOperand(0), 0);
     SmallVector<unsigned> loops;
     SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -368,10 +367,10 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
     OpBuilder builder(op);
     Emitter emitter(builder, op.getLoc());
     linalg::FillOp fill = initialFill(op, tile->accesses.back().root);
-    bool overwrites = fill && isIdentityFill(fill, alu, combine->isUnsigned);
+    bool overwrites = fill && isIdentityFill(fill, alu, value.isUnsigned);
     kept = mergeLoops(*tile, {kept}).front();
     unsigned reduced = tile->sizes.size() - kept;
-    if (std::optional<WeightedTaps> taps = alu == isa::AluOp::Add ? weightedTaps(op, *tile, kept, value) : std::nullopt) {
+    if (std::optional<WeightedTaps> taps = alu == isa::AluOp::Add ? weightedTaps(op, *tile, kept, value.value) : std::nullopt) {
       unrollOuterLoops(builder, op.getLoc(), *tile, tile->sizes.size() - taps->leading);
       kept -= taps->leading;
       unrollOuterLoops(builder, op.getLoc(), *tile, std::min<unsigned>(tile->sizes.size(), kMaxFreeRank + reduced));
@@ -414,8 +413,8 @@ struct SelectReductionsPass : impl::SelectReductionsPassBase<SelectReductionsPas
     Value target = dst;
     if (!overwrites)
       target = createTemporary(builder, op.getLoc(), tile->partitions, shape, builder.getF32Type());
-    Value squared = alu == isa::AluOp::Add && kept == 0 && reduced != 0 ? squareOf(value) : Value();
-    FailureOr<Value> src = body.compute(squared ? squared : value);
+    Value squared = alu == isa::AluOp::Add && kept == 0 && reduced != 0 ? squareOf(value.value) : Value();
+    FailureOr<Value> src = body.compute(squared ? Reading(squared) : value);
     if (failed(src))
       return op.emitOpError("cannot be a reduction: ") << body.failureReason();
     if (squared) {

@@ -150,20 +150,6 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
     return arith::FPToSIOp::create(b, target, value);
   }
   unsigned fromWidth = from.getIntOrFloatBitWidth(), toWidth = to.getIntOrFloatBitWidth();
-  // A narrow integer is a number to the engines, which saturate it: another sign keeps its low bits explicitly.
-  if (fromWidth <= toWidth && toWidth <= 16 && fromUnsigned != to.isUnsignedInteger() && !from.isInteger(1) &&
-      (fromWidth == toWidth || !fromUnsigned)) {
-    Type i32 = b.getI32Type();
-    Value wide = fromUnsigned ? arith::ExtUIOp::create(b, i32, value).getResult()
-                              : arith::ExtSIOp::create(b, i32, value).getResult();
-    if (fromUnsigned) {
-      Value unused = scalarConstant(b, i32, 32 - toWidth);
-      wide = arith::ShRSIOp::create(b, arith::ShLIOp::create(b, wide, unused), unused);
-    } else {
-      wide = arith::AndIOp::create(b, wide, scalarConstant(b, i32, (1 << toWidth) - 1));
-    }
-    return arith::TruncIOp::create(b, target, wide);
-  }
   if (fromWidth > toWidth)
     return arith::TruncIOp::create(b, target, value);
   if (fromWidth == toWidth)

@@ -292,8 +292,92 @@ func.func @unsigned_column(%x: memref<64x3xui32, #trn.sbuf>, %c: memref<64x2xi32
       ins(%x, %column : memref<64x3xui32, #trn.sbuf>, memref<64xi32, strided<[2], offset: 1>, #trn.sbuf>) outs(%y : memref<64x3xi8, #trn.sbuf>) {
   ^bb0(%a: ui32, %b: i32, %o: i8):
     %0 = builtin.unrealized_conversion_cast %a : ui32 to i32
-    %1 = arith.cmpi eq, %0, %b : i32
+    %1 = arith.cmpi ult, %0, %b : i32
     %2 = arith.extui %1 : i1 to i8
+    linalg.yield %2 : i8
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// The reader of an integer says what its bits are: the larger of two unsigned words is made as one, and read as a signed
+// number from where it lies.
+// CHECK-LABEL: func @signed_reader
+// CHECK:         trn.copy_predicated outs(%[[MAX:.*]] : memref<128x64xui32, #trn.sbuf>)
+// CHECK:         %[[BITS:.*]] = trn.bitcast %{{.*}} : memref<128x64xui32, #trn.sbuf> to memref<128x64xi32, #trn.sbuf>
+// CHECK:         trn.tensor_copy outs(%{{.*}} : memref<128x64xf32, #trn.sbuf>) ins(%[[BITS]] :
+func.func @signed_reader(%x: memref<128x64xui32, #trn.sbuf>, %y: memref<128x64xui32, #trn.sbuf>, %z: memref<128x64xf32, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<128x64xui32, #trn.sbuf>, memref<128x64xui32, #trn.sbuf>) outs(%z : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: ui32, %b: ui32, %o: f32):
+    %0 = builtin.unrealized_conversion_cast %a : ui32 to i32
+    %1 = builtin.unrealized_conversion_cast %b : ui32 to i32
+    %2 = arith.maxui %0, %1 : i32
+    %3 = arith.sitofp %2 : i32 to f32
+    linalg.yield %3 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// Each reader has its sign; the bytes are not copied for it.
+// CHECK-LABEL: func @two_readers
+// CHECK-SAME:    (%[[X:.*]]: memref<128x64xi8, #trn.sbuf>, %[[Y:.*]]: memref<128x64xf32, #trn.sbuf>)
+// CHECK-DAG:     %[[U:.*]] = trn.bitcast %[[X]] : memref<128x64xi8, #trn.sbuf> to memref<128x64xui8, #trn.sbuf>
+// CHECK:         trn.tensor_tensor outs(%[[Y]] : {{.*}}) ins(%[[X]], %[[U]] : {{.*}}) {op = #trn.alu<multiply>}
+func.func @two_readers(%x: memref<128x64xi8, #trn.sbuf>, %y: memref<128x64xf32, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<128x64xi8, #trn.sbuf>) outs(%y : memref<128x64xf32, #trn.sbuf>) {
+  ^bb0(%a: i8, %o: f32):
+    %0 = arith.sitofp %a : i8 to f32
+    %1 = arith.uitofp %a : i8 to f32
+    %2 = arith.mulf %0, %1 : f32
+    linalg.yield %2 : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// Both sides of an equality are read with one sign, and the chosen sign is one that fp32 holds.
+// CHECK-LABEL: func @equal_bytes
+// CHECK-SAME:    (%[[X:.*]]: memref<128x64xui8, #trn.sbuf>, %[[Y:.*]]: memref<128x64xi8, #trn.sbuf>, %[[Z:.*]]: memref<128x64xi8, #trn.sbuf>)
+// CHECK:         %[[B:.*]] = trn.bitcast %[[X]] : memref<128x64xui8, #trn.sbuf> to memref<128x64xi8, #trn.sbuf>
+// CHECK-NEXT:    trn.tensor_tensor outs(%[[Z]] : {{.*}}) ins(%[[B]], %[[Y]] : {{.*}}) {op = #trn.alu<is_eq>}
+func.func @equal_bytes(%x: memref<128x64xui8, #trn.sbuf>, %y: memref<128x64xi8, #trn.sbuf>, %z: memref<128x64xi8, #trn.sbuf>) {
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<128x64xui8, #trn.sbuf>, memref<128x64xi8, #trn.sbuf>) outs(%z : memref<128x64xi8, #trn.sbuf>) {
+  ^bb0(%a: ui8, %b: i8, %o: i8):
+    %0 = builtin.unrealized_conversion_cast %a : ui8 to i8
+    %1 = arith.cmpi eq, %0, %b : i8
+    %2 = arith.extui %1 : i1 to i8
+    linalg.yield %2 : i8
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(p, n) -> (p, n)>
+// A number that the narrow type has needs no mask.
+// CHECK-LABEL: func @fitting
+// CHECK-SAME:    (%[[X:.*]]: memref<128x64xi16, #trn.sbuf>, %[[Y:.*]]: memref<128x64xi8, #trn.sbuf>)
+// CHECK-NOT:     bitwise_and
+// CHECK:         trn.tensor_scalar outs(%[[Y]] : {{.*}}) ins(%[[X]] : {{.*}}) {op0 = #trn.alu<max>, op1 = #trn.alu<min>
+func.func @fitting(%x: memref<128x64xi16, #trn.sbuf>, %y: memref<128x64xi8, #trn.sbuf>) {
+  %low = arith.constant -128 : i16
+  %high = arith.constant 127 : i16
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<128x64xi16, #trn.sbuf>) outs(%y : memref<128x64xi8, #trn.sbuf>) {
+  ^bb0(%a: i16, %o: i8):
+    %0 = arith.maxsi %a, %low : i16
+    %1 = arith.minsi %0, %high : i16
+    %2 = arith.trunci %1 : i16 to i8
     linalg.yield %2 : i8
   }
   return
