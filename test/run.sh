@@ -41,6 +41,8 @@ if [ "$part" = all ] || [ "$part" = onnx ]; then
   .venv/bin/python test/onnx/element_types.py --build build/release
   step "integers read with and without a sign"; done_steps
   .venv/bin/python test/onnx/integer_signs.py --build build/release
+  step "random chains of integer operators"; done_steps
+  .venv/bin/python test/onnx/random_integers.py --build build/release
 fi
 if [ "$part" = all ] || [ "$part" = models ]; then
   step "model tests"; done_steps

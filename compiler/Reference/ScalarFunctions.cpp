@@ -24,7 +24,7 @@ static const llvm::StringMap<ScalarFunction> &functionsByName() {
 /// The row of a conversion for the double type that it involves, if it does.
 static ScalarFunction conversionFor(ScalarFunction function, Type from, Type to) {
   if (function == ScalarFunction::bitcasti && llvm::isa<FloatType>(to))
-    return ScalarFunction::bitcastf;
+    return to.isF64() ? ScalarFunction::bitcastf64 : ScalarFunction::bitcastf;
   bool involvesDouble = from.isF64() || to.isF64();
   if (!involvesDouble)
     return function;
@@ -41,6 +41,8 @@ static ScalarFunction conversionFor(ScalarFunction function, Type from, Type to)
     return ScalarFunction::extf64;
   case ScalarFunction::truncf:
     return ScalarFunction::truncf64;
+  case ScalarFunction::bitcasti:
+    return ScalarFunction::bitcasti64;
   default:
     return function;
   }

@@ -80,6 +80,7 @@ struct OpRecord {
   mlir::ArrayRef<MoveRecord> moves;
   mlir::ArrayRef<UpgradeRecord> upgrades;
   mlir::ArrayRef<unsigned> shapeOperands; ///< whose values must be known, besides those that move
+  mlir::ArrayRef<unsigned> indexOperands; ///< positions in a dimension of the first operand
   bool operandSegments, resultSegments;
   bool makesCounts; ///< the run decides how much of a result is valid
   mlir::LogicalResult (*shape)(Inference &);

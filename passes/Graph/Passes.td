@@ -41,6 +41,26 @@ def InferFoldPass : Pass<"onnx-infer-fold", "::mlir::func::FuncOp"> {
                            "::trn::ir::TrnDialect"];
 }
 
+def BoundInputsPass : Pass<"onnx-bound-inputs", "::mlir::func::FuncOp"> {
+  let summary = "Say which inputs are positions";
+  let description = [{
+    **Contract in**, **out**: static types. An input of 64-bit integers all of whose elements are positions in a dimension
+    (the operands that a record names `indexOperands`; reshapes and transposes in between keep all elements) gets the
+    attribute `onnx.range` with the positions that there are: a number outside of them is an error of whoever runs the
+    model. Such inputs have 32 bits on the device, and the runtime refuses numbers that do not fit. Where the reader is in
+    a loop or branch, which may not run, the range is that of 32 bits.
+
+    **Example**: an embedding of 30522 words
+    ```mlir
+    func.func @main(%ids: tensor<1x128xi64> {onnx.name = "ids"}) …
+      %y = onnx.Gather(%table, %ids) … : (tensor<30522x768xf32>, tensor<1x128xi64>) -> tensor<1x128x768xf32>
+    // →
+    func.func @main(%ids: tensor<1x128xi64> {onnx.name = "ids", onnx.range = array<i64: -30522, 30521>}) …
+    ```
+    **Not done**: inputs of which a part is a position.
+  }];
+}
+
 def SplitControlPass : Pass<"onnx-split-control", "::mlir::ModuleOp"> {
   let summary = "Split a model at the loops and branches of the device";
   let description = [{

@@ -33,10 +33,13 @@ void trn::buildGraphPipeline(OpPassManager &manager, StringRef target) {
   function.addPass(createSimplifyPass());
   function.addPass(createInferFoldPass(inferFold));
   function.addPass(createCSEPass());
+  function.addPass(createBoundInputsPass());
 }
 
 void trn::buildControlPipeline(OpPassManager &manager, StringRef target) {
-  manager.nest<func::FuncOp>().addPass(createInferFoldPass(inferFoldFor(target)));
+  OpPassManager &function = manager.nest<func::FuncOp>();
+  function.addPass(createInferFoldPass(inferFoldFor(target)));
+  function.addPass(createBoundInputsPass()); // before parts share inputs
   manager.addPass(createSplitControlPass());
 }
 

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Graph/Passes.h"
 
+#include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Control.h"
+#include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "dialects/Trn/Program.h"
 
@@ -15,6 +17,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/SaveAndRestore.h"
+
+#include <limits>
 
 namespace trn {
 #define GEN_PASS_DEF_SPLITCONTROLPASS
@@ -25,6 +29,9 @@ using namespace mlir;
 using namespace trn;
 
 namespace {
+
+/// The attribute that says, on both sides of the border of a part, which integers of 64 bits a buffer can have.
+constexpr StringLiteral kRange = "onnx.range";
 
 /// A value that a part leaves in the buffer of a name; of an output of which the run decides how much is valid, the output
 /// that counts dimension `countDim`.
@@ -45,6 +52,8 @@ public:
     for (BlockArgument argument : main.getArguments()) {
       inputs.push_back(name(main.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "onnx.name"), "input"));
       names[argument] = inputs.back();
+      if (auto range = main.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), kRange))
+        ranges[inputs.back()] = range;
       pendingInputs.insert(argument);
     }
     SmallVector<Ending> results;
@@ -119,8 +128,14 @@ private:
       start.push_back({homes.back(), value});
     }
     StringAttr count, condition;
+    Block &body = repeat.getBody().front();
+    const auto yielded = body.getTerminator()->getOperands().drop_front(repeat.getCondition() ? 1 : 0);
+    for (auto [i, home] : llvm::enumerate(homes))
+      if (DenseI64ArrayAttr range = rangeOfCarried(repeat, i, yielded[i]))
+        ranges[home] = ranges[home + ".next"] = range;
     if (repeat.getTripCount()) {
       count = builder.getStringAttr(loop + ".count");
+      ranges[count] = rangeOf(std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()); // a register
       start.push_back({count.str(), repeat.getTripCount()});
     }
     if (repeat.getCondition()) {
@@ -129,14 +144,11 @@ private:
     }
     writePart(before, start, order);
 
-    Block &body = repeat.getBody().front();
     SmallVector<Ending> endings;
     SmallVector<StringRef> changed;
-    OperandRange yielded = body.getTerminator()->getOperands();
     if (condition)
-      endings.push_back({condition.str(), yielded.front()});
-    for (auto [home, argument, value] :
-         llvm::zip_equal(homes, body.getArguments(), yielded.drop_front(condition ? 1 : 0))) {
+      endings.push_back({condition.str(), body.getTerminator()->getOperand(0)});
+    for (auto [home, argument, value] : llvm::zip_equal(homes, body.getArguments(), yielded)) {
       names[argument] = home;
       if (value == argument)
         continue;
@@ -150,6 +162,46 @@ private:
     splitBlock(body, endings, inner);
     for (auto [home, result] : llvm::zip_equal(homes, repeat.getResults()))
       names[result] = home;
+  }
+
+  DenseI64ArrayAttr rangeOf(int64_t low, int64_t high) { return builder.getDenseI64ArrayAttr({low, high}); }
+
+  /// The integers that a carried value can be, also behind the last round, when they start as constants and each round adds
+  /// one to them; null otherwise.
+  DenseI64ArrayAttr rangeOfCarried(onnx::RepeatOp repeat, size_t index, Value yielded) {
+    BlockArgument argument = repeat.getBody().front().getArgument(index);
+    std::optional<Constant> start = Constant::get(repeat.getCarried()[index]);
+    if (!start || start->size() == 0 || !start->elementType().isInteger(64))
+      return {};
+    int64_t low = std::numeric_limits<int64_t>::max(), high = std::numeric_limits<int64_t>::min(), step = 0;
+    for (int64_t i = 0, e = start->isSplat() ? 1 : start->size(); i < e; ++i) {
+      low = std::min(low, start->integer(i));
+      high = std::max(high, start->integer(i));
+    }
+    constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
+    if (yielded != argument) {
+      auto sum = yielded.getDefiningOp<onnx::AddOp>();
+      auto difference = yielded.getDefiningOp<onnx::SubOp>();
+      if ((!sum && !difference) || yielded.getDefiningOp()->getOperand(0) != argument)
+        return {};
+      std::optional<Constant> by = Constant::get(yielded.getDefiningOp()->getOperand(1));
+      if (!by || (by->size() != 1 && !by->isSplat()))
+        return {};
+      step = by->integer(0);
+      if (step < kLeast || step > kMost || low < kLeast || high > kMost)
+        return {};
+      step = sum ? step : -step;
+      // No loop does more rounds than a register counts.
+      const int64_t way = step * std::min<int64_t>(repeat.getLimit(), kMost);
+      low += std::min<int64_t>(way, 0);
+      high += std::max<int64_t>(way, 0);
+      // A count from 0 by ones ends with the register that counts the rounds.
+      if (step == 1 || step == -1) {
+        low = std::max(low, kLeast);
+        high = std::min(high, kMost);
+      }
+    }
+    return low >= kLeast && high <= kMost ? rangeOf(low, high) : DenseI64ArrayAttr();
   }
 
   /// The part before a branch, which leaves the condition, and both bodies, which leave the results in the same buffers.
@@ -249,6 +301,8 @@ private:
     for (auto [value, argument] : llvm::zip_equal(inputs, body->getArguments())) {
       mapping.map(value, argument);
       function.setArgAttr(argument.getArgNumber(), "onnx.name", builder.getStringAttr(names.lookup(value)));
+      if (DenseI64ArrayAttr range = ranges.lookup(names.lookup(value)))
+        function.setArgAttr(argument.getArgNumber(), kRange, range);
     }
     auto constants = [&](Value value) {
       if (auto weight = value.getDefiningOp<onnx::WeightOp>(); weight && !mapping.contains(value))
@@ -265,6 +319,8 @@ private:
       constants(ending.value);
       results.push_back(mapping.lookup(ending.value));
       function.setResultAttr(i, "onnx.name", builder.getStringAttr(ending.name));
+      if (DenseI64ArrayAttr range = ranges.lookup(ending.name))
+        function.setResultAttr(i, kRange, range);
       if (ending.count.empty())
         continue;
       auto count = llvm::find_if(outputs, [&, &ending = ending](const Ending &other) { return other.name == ending.count; });
@@ -280,6 +336,7 @@ private:
   OpBuilder builder;
   Location place; ///< what parts belong to: the model, or the loop or branch around them
   DenseMap<Value, std::string> names;
+  llvm::StringMap<DenseI64ArrayAttr> ranges; ///< of the integers of 64 bits in a buffer, where they are known
   llvm::StringSet<> taken;
   llvm::SetVector<Value> pendingInputs; ///< the model's inputs belong to its first part, whoever reads them
   unsigned parts = 0, loops = 0, branches = 0, values = 0;

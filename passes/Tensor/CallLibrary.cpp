@@ -21,15 +21,20 @@ using namespace mlir;
 
 namespace {
 
+/// Whether a value or the elements of a tensor have 64 bits; positions do not count.
 bool isWide(Value value) {
-  auto tensor = dyn_cast<RankedTensorType>(value.getType());
-  return tensor && tensor.getElementType().isF64();
+  Type element = getElementTypeOrSelf(value.getType());
+  return element.isIntOrFloat() && element.getIntOrFloatBitWidth() == 64;
 }
 
-/// Whether engines cannot compute `op`: it reads or writes floats of 64 bits.
+/// Whether engines cannot compute `op`: it reads, writes or computes numbers of 64 bits.
 bool needsLibrary(Operation *op) {
-  bool wide = llvm::any_of(op->getOperands(), isWide) || llvm::any_of(op->getResults(), isWide);
-  op->walk([&](tensor::ExtractOp extract) { wide |= isWide(extract.getTensor()); });
+  if (op->getNumResults() == 1 && !llvm::isa<RankedTensorType>(op->getResult(0).getType()))
+    return false; // a scalar outside of bodies is a constant
+  bool wide = false;
+  op->walk([&](Operation *inner) {
+    wide |= llvm::any_of(inner->getOperands(), isWide) || llvm::any_of(inner->getResults(), isWide);
+  });
   return wide && !llvm::isa<func::ReturnOp, onnx::WeightOp, tensor::EmptyOp, tensor::ExpandShapeOp,
                             tensor::CollapseShapeOp, ir::KernelOp>(op);
 }
@@ -63,7 +68,7 @@ class CallLibrary : public impl::CallLibraryPassBase<CallLibrary> {
       std::string reason;
       Value value = replacement(builder, &op, reason);
       if (!value) {
-        op.emitError("expected floats of at most 32 bits, which the engines compute with, but got 64: ")
+        op.emitError("expected numbers of at most 32 bits, which the engines compute with, but got 64: ")
             << (reason.empty() ? "no library kernel computes this operation" : reason);
         ok = false;
         continue;
@@ -110,9 +115,11 @@ class CallLibrary : public impl::CallLibraryPassBase<CallLibrary> {
   static Value padded(OpBuilder &builder, tensor::PadOp pad, std::string &reason) {
     Value padding = pad.getConstantPaddingValue();
     TypedAttr value;
+    if (auto cast = padding ? padding.getDefiningOp<UnrealizedConversionCastOp>() : UnrealizedConversionCastOp())
+      padding = cast.getOperand(0);
     if (!padding || !matchPattern(padding, m_Constant(&value)))
       return nullptr;
-    Value start = matchPattern(padding, m_PosZeroFloat())
+    Value start = matchPattern(padding, m_PosZeroFloat()) || matchPattern(padding, m_Zero())
                       ? Value()
                       : callFill(builder, pad.getLoc(), pad.getResultType(), value, reason);
     if (!start && !reason.empty())

@@ -164,7 +164,8 @@ private:
     if (auto found = numbers.find(value); found != numbers.end())
       return found->second;
     TypedAttr attr;
-    if (!matchPattern(value, m_Constant(&attr))) {
+    auto cast = value.getDefiningOp<UnrealizedConversionCastOp>();
+    if (!matchPattern(cast ? cast.getOperand(0) : value, m_Constant(&attr))) {
       refuse("a library kernel's program takes no values from outside but constants");
       return std::nullopt;
     }
@@ -317,7 +318,10 @@ bool isZeros(Value value) {
   auto fill = value.getDefiningOp<linalg::FillOp>();
   if (!fill)
     return false;
-  return matchPattern(fill.getInputs()[0], m_Zero()) || matchPattern(fill.getInputs()[0], m_PosZeroFloat());
+  Value scalar = fill.getInputs()[0];
+  if (auto cast = scalar.getDefiningOp<UnrealizedConversionCastOp>())
+    scalar = cast.getOperand(0);
+  return matchPattern(scalar, m_Zero()) || matchPattern(scalar, m_PosZeroFloat());
 }
 
 /// The iterators in the order of the loops. A parallel one that the result has goes innermost, where steps are

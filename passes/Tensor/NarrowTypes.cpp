@@ -1,9 +1,7 @@
 //===- NarrowTypes.cpp - element types that the device does not have ------===//
-// Owns the types of elements on the device: 64-bit integers to 32 bits, small integers and booleans to bytes, small floats
-// to 16 bits. Types change in place: every arithmetic operation has the narrow type too,
-// only conversions between the two widths disappear. Refuses constants that do not fit, except where the nearest end of
-// the narrow type means the same.
-#include "compiler/Reference/Tensor.h"
+// Owns the types of small elements on the device: integers of less than a byte and booleans are bytes, floats of at most 8
+// bits have 16. Types change in place: every arithmetic operation has the stored type too, only conversions between the two
+// disappear.
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/Ops/Weight.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,8 +29,6 @@ static Type storedType(Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   if (!integer)
     return element;
-  if (integer.getWidth() == 64)
-    return IntegerType::get(element.getContext(), 32, integer.getSignedness());
   return integer.getWidth() < 8 ? IntegerType::get(element.getContext(), 8, integer.getSignedness()) : element;
 }
 
@@ -43,16 +39,7 @@ static Type narrowType(Type type) {
   return type.isInteger(1) ? type : storedType(type);
 }
 
-/// Converts an integer to a narrower type, to the nearest end if it does not fit.
-static int64_t saturate(int64_t value, IntegerType type, bool &fits) {
-  unsigned width = type.getWidth();
-  int64_t low = type.isUnsigned() ? 0 : -(int64_t(1) << (width - 1));
-  int64_t high = type.isUnsigned() ? (int64_t(1) << width) - 1 : (int64_t(1) << (width - 1)) - 1;
-  fits &= value >= low && value <= high;
-  return std::clamp(value, low, high);
-}
-
-static ElementsAttr narrowElements(ElementsAttr values, bool &fits) {
+static ElementsAttr narrowElements(ElementsAttr values) {
   std::optional<Constant> constant = Constant::get(values);
   if (!constant)
     return values;
@@ -65,32 +52,10 @@ static ElementsAttr narrowElements(ElementsAttr values, bool &fits) {
     return makeConstant(RankedTensorType::get(constant->type().getShape(), real), std::move(bytes));
   }
   auto element = cast<IntegerType>(storedType(constant->elementType()));
-  SmallVector<int64_t> integers;
+  std::vector<char> bytes(count * elementBytes(element));
   for (int64_t i = 0; i < count; ++i)
-    integers.push_back(saturate(constant->integer(i), element, fits));
-  std::vector<char> bytes(integers.size() * elementBytes(element));
-  for (auto [i, value] : llvm::enumerate(integers))
-    writeInteger(element, value, bytes.data() + i * elementBytes(element));
+    writeInteger(element, constant->integer(i), bytes.data() + i * elementBytes(element));
   return makeConstant(RankedTensorType::get(constant->type().getShape(), element), std::move(bytes));
-}
-
-/// The first operation for which the nearest end of the narrow type is not as good as the number, or null. Bounds of
-/// minima and maxima are as good, and with them where such reductions start: no narrow element is beyond that end.
-static Operation *userOfExactValue(Value value) {
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner(), *found = nullptr;
-    if (llvm::isa<arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(user))
-      continue;
-    if (llvm::isa<linalg::FillOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, arith::SelectOp>(user))
-      found = userOfExactValue(user->getResult(0));
-    else if (auto generic = dyn_cast<linalg::GenericOp>(user))
-      found = userOfExactValue(generic.getMatchingBlockArgument(&use));
-    else
-      found = user;
-    if (found)
-      return found;
-  }
-  return nullptr;
 }
 
 namespace {
@@ -102,10 +67,7 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
       function.setArgAttrs(number, hostType(type, function.getArgAttrDict(number), "input"));
     for (auto [number, type] : llvm::enumerate(resultTypes))
       function.setResultAttrs(number, hostType(type, function.getResultAttrDict(number), "output"));
-    bool complete = true;
-    function.walk([&](Operation *op) { complete &= succeeded(narrowConstants(op)); });
-    if (!complete)
-      return signalPassFailure();
+    function.walk([&](Operation *op) { narrowConstants(op); });
     // Bodies first see their booleans as bytes; then all types change.
     SmallVector<Operation *> conversions;
     function.walk([&](Operation *op) {
@@ -149,32 +111,25 @@ class NarrowTypes : public impl::NarrowTypesPassBase<NarrowTypes> {
     return list.getDictionary(&getContext());
   }
 
-  LogicalResult narrowConstants(Operation *op) {
-    bool fits = true;
+  void narrowConstants(Operation *op) {
     if (auto weight = dyn_cast<onnx::WeightOp>(op)) {
       Type element = cast<ShapedType>(weight.getType()).getElementType();
       if (storedType(element) != element)
-        weight.setValueAttr(narrowElements(weight.getValue(), fits));
+        weight.setValueAttr(narrowElements(weight.getValue()));
     } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       if (auto elements = dyn_cast<ElementsAttr>(constant.getValue())) {
         if (narrowType(constant.getType()) != constant.getType())
-          constant.setValueAttr(cast<TypedAttr>(narrowElements(elements, fits)));
+          constant.setValueAttr(cast<TypedAttr>(narrowElements(elements)));
       } else if (auto integer = dyn_cast<IntegerAttr>(constant.getValue());
                  integer && narrowType(integer.getType()) != integer.getType()) {
         auto type = cast<IntegerType>(narrowType(integer.getType()));
-        int64_t value = saturate(integer.getValue().getSExtValue(), type, fits);
-        constant.setValueAttr(IntegerAttr::get(type, APInt(type.getWidth(), uint64_t(value), !type.isUnsigned())));
+        APInt value = integer.getValue();
+        constant.setValueAttr(IntegerAttr::get(type, type.isUnsigned() ? value.zext(type.getWidth()) : value.sext(type.getWidth())));
       } else if (auto real = dyn_cast<FloatAttr>(constant.getValue());
                  real && narrowType(real.getType()) != real.getType()) {
         constant.setValueAttr(FloatAttr::get(narrowType(real.getType()), real.getValueAsDouble()));
       }
     }
-    Operation *user = fits ? nullptr : userOfExactValue(op->getResult(0));
-    if (!user)
-      return success();
-    return emitError(user->getLoc())
-           << "expected integers of 32 bits, which are the device's widest, but got a constant "
-              "that does not fit";
   }
 
   /// Where elements of a boolean tensor enter scalar code they are compared with 0; where they leave it they are

@@ -3,9 +3,7 @@
 // lowering before failing. Tensors without elements become constants: no later stage computes with them.
 #include "compiler/Weights/Constant.h"
 #include "dialects/ONNX/ONNXDialect.h"
-#include "dialects/ONNX/Ops/Elementwise.h"
 #include "dialects/ONNX/Ops/Weight.h"
-#include "dialects/ONNX/TypeNames.h"
 #include "dialects/Trn/TrnDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -56,23 +54,7 @@ class OnnxToLinalg : public impl::OnnxToLinalgPassBase<OnnxToLinalg> {
     return true;
   }
 
-  /// Integers of 64 bits are computed in 32: a conversion that makes numbers which 32 bits of the new sign do not have would
-  /// make other numbers of them. Those of constants are computed now, in 64.
-  static LogicalResult checkConversion(onnx::CastOp op) {
-    Type from = getElementTypeOrSelf(op.getX().getType()), to = getElementTypeOrSelf(op.getY().getType());
-    auto source = dyn_cast<IntegerType>(from), target = dyn_cast<IntegerType>(to);
-    if (!source || !target || target.getWidth() != 64 || source.getWidth() == 1 || op.getX().getDefiningOp<onnx::WeightOp>() ||
-        source.isUnsigned() == target.isUnsigned() || (source.isUnsigned() && source.getWidth() < 32))
-      return success();
-    return op.emitOpError("expected a conversion whose numbers 32 bits have, but got one of ")
-           << onnx::typeName(from) << " to " << onnx::typeName(to) << ", which "
-           << (source.isUnsigned() ? "makes numbers above 2147483647; convert to uint64"
-                                   : "makes numbers above 4294967295 of negative ones; convert to int64");
-  }
-
   static LogicalResult replace(Operation *op) {
-    if (auto cast = dyn_cast<onnx::CastOp>(op); cast && failed(checkConversion(cast)))
-      return failure();
     OpBuilder builder(op);
     FailureOr<SmallVector<Value>> values = lowerOnnxOp(op, builder);
     if (failed(values))

@@ -80,23 +80,59 @@ def FoldConstantsPass : Pass<"tensor-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::trn::onnx::ONNXDialect"];
 }
 
-def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
-  let summary = "Store elements as types that the device has";
+def NarrowIntegersPass : Pass<"tensor-narrow-integers", "::mlir::func::FuncOp"> {
+  let summary = "Compute integers of 64 bits in 32, where that is proved";
   let description = [{
-    **Contract in**: stage `tensor`. **Contract out**: no value is a 64-bit integer, an integer of less than a byte or a
-    float of at most 8 bits; no tensor holds booleans (scalars in bodies still do). A function's argument or result whose element type changed keeps what the caller sees as the attribute
-    `onnx.host_type`.
+    **Contract in**: stage `tensor`. **Contract out**: a tensor of integers of 64 bits, and a body with such scalars, is one
+    that needs them: what is left is computed by library kernels (`tensor-call-library`). An argument or result whose
+    element type changed keeps what the caller sees as the attribute `onnx.host_type`.
 
-    Small integers are bytes; small floats are fp16, powers of two bf16, which have all their values: bodies round before
-    they store. The device computes with 32-bit integers at most. Constants that do not fit are errors; bounds of minima and maxima, and
-    where such reductions start, go to the nearest end, which means the same. That data does not fit cannot be seen while
-    compiling, so each narrowed argument and result is a remark. A boolean in
-    memory is 0 or 1: bodies compare what they read with 0 and extend what they store.
+    The proof is an interval for each scalar and for the elements of each tensor (`IntegerRanges`): of constants, element
+    types, positions, reductions over so many elements. A structured operation computes in 32 bits when all of its numbers
+    have them and each scalar operation gives the same there; otherwise its body stays, and tensors that have 32 bits are
+    widened where they enter it. Bounds of minima and maxima, and where such reductions start, go to the nearest end, which
+    means the same. Movement keeps the width of what it moves.
+
+    An argument is narrow when its attribute `onnx.range` says so (`onnx-bound-inputs`: positions, which the runtime
+    checks). Parts of a program share `onnx.range` on both sides of their border, and 64 bits without one. Every tensor that
+    changes, with its range, and every operation that needs 64 bits is a remark.
 
     **Example**
     ```mlir
-    ^bb0(%a: i64, %b: i64, %o: i1):
-      %c = arith.cmpi eq, %a, %b : i64
+    %w = onnx.weight dense<[7, -8]> : tensor<2xi64>
+    ^bb0(%a: i8, %b: i64, %o: i64):
+      %c = arith.extsi %a : i8 to i64
+      %d = arith.muli %c, %b : i64
+      linalg.yield %d : i64
+    // →
+    ^bb0(%a: i8, %b: i32, %o: i32):
+      %c = arith.extsi %a : i8 to i32
+      %d = arith.muli %c, %b : i32
+      linalg.yield %d : i32
+    ```
+    **Not done**: bounds that follow from comparisons; ranges across parts other than those that `onnx.range` says.
+  }];
+  let options = [Option<"printRanges", "print-ranges", "bool", "false",
+                        "a remark with the range of every integer of 64 bits; off: what changes is reported">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::trn::onnx::ONNXDialect"];
+}
+
+def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
+  let summary = "Store elements as types that the device has";
+  let description = [{
+    **Contract in**: stage `tensor`. **Contract out**: no value is an integer of less than a byte or a float of at most 8
+    bits; no tensor holds booleans (scalars in bodies still do). A function's argument or result whose element type changed keeps what the caller sees as the attribute
+    `onnx.host_type`.
+
+    Small integers are bytes; small floats are fp16, powers of two bf16, which have all their values: bodies round before
+    they store. A boolean in memory is 0 or 1: bodies compare what they read with 0 and extend what they store. Each
+    argument and result that changes is a remark.
+
+    **Example**
+    ```mlir
+    ^bb0(%a: i32, %b: i32, %o: i1):
+      %c = arith.cmpi eq, %a, %b : i32
       linalg.yield %c : i1
     // →
     ^bb0(%a: i32, %b: i32, %o: i8):
@@ -104,7 +140,7 @@ def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
       %d = arith.extui %c : i1 to i8
       linalg.yield %d : i8
     ```
-    **Not done**: arithmetic that needs 64 bits. Floats of 64 bits stay: library kernels compute with them.
+    **Not done**: numbers of 64 bits (`tensor-narrow-integers`, `tensor-call-library`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::trn::onnx::ONNXDialect"];
 }
@@ -112,11 +148,11 @@ def NarrowTypesPass : Pass<"tensor-narrow-types", "::mlir::func::FuncOp"> {
 def CallLibraryPass : Pass<"tensor-call-library", "::mlir::func::FuncOp"> {
   let summary = "Compute with library kernels what the engines have no arithmetic for";
   let description = [{
-    **Contract in**: stage `tensor`, types narrowed. **Contract out**: floats of 64 bits are operands and results of
+    **Contract in**: stage `tensor`, types narrowed. **Contract out**: numbers of 64 bits are operands and results of
     `trn.kernel`, of reshapes and of constants only.
 
-    By type, not by operator: every structured operation that touches such a float (maps, reductions, sums of products,
-    gathers) becomes one call of `library_loops`, whose loops are its iterators, whose strides are its indexing maps and
+    By type, not by operator: every structured operation that touches or computes such a number (maps, reductions, sums of
+    products, gathers) becomes one call of `library_loops`, whose loops are its iterators, whose strides are its indexing maps and
     whose program is its body. So does movement: slices, pads, concatenations, transposes. Reshapes stay views. A parallel
     iterator goes innermost where a reduction would be: the order in which an element sums its terms stays.
 

@@ -16,6 +16,7 @@ void trn::buildTensorPipeline(OpPassManager &manager, const TensorPipelineOption
   function.addPass(createOnnxToLinalgPass());
   function.addPass(createCanonicalizerPass());
   function.addPass(createFoldConstantsPass());
+  function.addPass(createNarrowIntegersPass());
   function.addPass(createNarrowTypesPass());
   function.addPass(createCallLibraryPass());
   if (options.autoCast != "none") {

@@ -201,9 +201,8 @@ private:
     bool wide = op->hasTrait<OpTrait::ConstantLike>() ||
                 llvm::isa<func::FuncOp, onnx::WeightOp, ir::KernelOp, tensor::EmptyOp, tensor::ExpandShapeOp,
                           tensor::CollapseShapeOp>(op);
-    if (!element || *element == isa::DType::BOOL || isa::byteSize(*element) > (wide ? 8 : 4) ||
-        (isa::byteSize(*element) > 4 && isa::isInteger(*element)))
-      breach(op, "T3") << "expected elements of at most 32 bits that the device has (floats of 64 bits: in library kernels), but got " << type;
+    if (!element || *element == isa::DType::BOOL || isa::byteSize(*element) > (wide ? 8 : 4))
+      breach(op, "T3") << "expected elements of at most 32 bits that the device has (64 bits: in library kernels), but got " << type;
   }
 
   ModuleOp module;

@@ -16,7 +16,8 @@ namespace {
 
 /// All elements of an operand, which is one row, as lanes.
 struct Lanes {
-  Lanes(const Kernels &kernels, const View &view) : kind(isa::laneClassOf(view.dtype)), bytes(view.elements * 8) {
+  Lanes(const Kernels &kernels, const View &view)
+      : kind(isa::laneClassOf(view.dtype)), isUnsigned(view.dtype == isa::DType::U64), bytes(view.elements * 8) {
     loadLanes(kernels, view.dtype, view.row(0), view.elementBytes, view.elements, bytes.data());
   }
   float real(size_t i) const { return reinterpret_cast<const float *>(bytes.data())[i]; }
@@ -26,6 +27,8 @@ struct Lanes {
 
   /// Order of elements `a` and `b`: negative, 0 or positive. NaNs come last and are all alike.
   int compare(size_t a, size_t b) const {
+    if (isUnsigned)
+      return order(uint64_t(integer(a)), uint64_t(integer(b)));
     return kind == 'f' ? order(real(a), real(b)) : kind == 'd' ? order(wide(a), wide(b)) : order(integer(a), integer(b));
   }
   template <typename T> static int order(T a, T b) {
@@ -35,6 +38,7 @@ struct Lanes {
   }
 
   char kind;
+  bool isUnsigned; ///< of 64 bits: narrower ones are numbers of int64_t
   std::vector<char> bytes;
 };
 

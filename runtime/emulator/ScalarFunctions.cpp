@@ -19,6 +19,16 @@ int64_t bitsOf(float x) {
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
+int64_t bitsOf(double x) {
+  int64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+double doubleOf(uint64_t bits) {
+  double x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
 float realOf(uint32_t bits) {
   float x;
   std::memcpy(&x, &bits, sizeof x);

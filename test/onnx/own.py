@@ -358,6 +358,29 @@ def chain(name, nodes, inputs, expected, opset=18, **constants):
     CASES.append((name, [helper.make_node(op, i, o, **attributes) for op, i, o, attributes in nodes], inputs, expected, opset, constants))
 
 
+# Numbers with a sign that are read without one, and the other way round, inside of one instruction.
+SIGNED_WORDS = np.array([-3, 0, -1505, -128, 255, -603, 32767, -32768], np.int16)
+chain("remainder_of_sign_extended", [("Cast", ["x0"], ["a"], {"to": onnx.TensorProto.UINT32}), ("Mod", ["a", "c"], ["y0"], {})], [SIGNED_WORDS],
+      [SIGNED_WORDS.astype(np.uint32) % np.uint32(154)], c=np.array([154], np.uint32))
+chain("greater_than_sign_extended", [("Cast", ["x0"], ["a"], {"to": onnx.TensorProto.UINT32}), ("Less", ["a", "c"], ["y0"], {})], [SIGNED_WORDS],
+      [SIGNED_WORDS.astype(np.uint32) < np.uint32(154)], c=np.array([154], np.uint32))
+chain("signed_remainder_of_unsigned", [("Equal", ["x0", "x1"], ["a"], {}), ("Cast", ["a"], ["b"], {"to": onnx.TensorProto.UINT64}),
+                                       ("Cast", ["b"], ["d"], {"to": onnx.TensorProto.INT64}), ("Mod", ["d", "c"], ["y0"], {})],
+      [SIGNED_WORDS, np.flip(SIGNED_WORDS).copy()], [np.zeros(8, np.int64)], c=np.array([3], np.int64))
+# Integers of 64 bits that 32 do not have.
+WIDE_INTEGERS = np.array([2 ** 31, -2 ** 31 - 1, 2 ** 32, 2 ** 53 + 1, 2 ** 63 - 1, -2 ** 63, -1, 7], np.int64)
+chain("wide_sums_and_products", [("Add", ["x0", "c"], ["y0"], {}), ("Mul", ["x0", "x0"], ["y1"], {}), ("Cast", ["x0"], ["y2"], {"to": onnx.TensorProto.FLOAT}),
+                                 ("Cast", ["x0"], ["y3"], {"to": onnx.TensorProto.UINT64}), ("Cast", ["x0"], ["y4"], {"to": onnx.TensorProto.INT32}),
+                                 ("Cast", ["x0"], ["y5"], {"to": onnx.TensorProto.BOOL})],
+      [WIDE_INTEGERS], [WIDE_INTEGERS + np.int64(1), WIDE_INTEGERS * WIDE_INTEGERS, WIDE_INTEGERS.astype(np.float32), WIDE_INTEGERS.astype(np.uint64),
+                        WIDE_INTEGERS.astype(np.int32), WIDE_INTEGERS != 0], c=np.array([1], np.int64))
+# An index that is computed with 64 bits, and one that the model gives.
+chain("wide_index", [("Div", ["x0", "c"], ["i"], {}), ("Gather", ["x1", "i"], ["y0"], {"axis": 0}), ("Gather", ["x1", "x2"], ["y1"], {"axis": 0})],
+      [np.array([2 ** 40, 0, 3 * 2 ** 40, -2 ** 40]), np.arange(20, dtype=np.float32).reshape(4, 5), np.array([-1, 2])],
+      [np.arange(20, dtype=np.float32).reshape(4, 5)[[1, 0, 3, -1]], np.arange(20, dtype=np.float32).reshape(4, 5)[[-1, 2]]],
+      c=np.array([2 ** 40], np.int64))
+
+
 # A resize that keeps the aspect ratio has one factor, with which it goes on where a rounded size has another.
 def kept_ratio(x, sizes, policy, mode):
     """The last two dimensions resized by the smallest or largest factor, half pixel."""

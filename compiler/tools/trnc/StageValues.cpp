@@ -82,9 +82,12 @@ std::vector<std::string> collectReferences(const InputSources &sources, ModuleOp
 std::vector<double> asDoubles(const Tensor &tensor) {
   Tensor dense = tensor.dense();
   std::vector<double> values(dense.elements());
-  bool real = isFloat(dense.storage());
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = real ? dense.floatAt(static_cast<int64_t>(i)) : static_cast<double>(dense.intAt(static_cast<int64_t>(i)));
+  const bool real = isFloat(dense.storage()), isUnsigned = dense.storage() == Storage::U64;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const int64_t integer = real ? 0 : dense.intAt(at);
+    values[i] = real ? dense.floatAt(at) : isUnsigned ? static_cast<double>(static_cast<uint64_t>(integer)) : static_cast<double>(integer);
+  }
   return values;
 }
 

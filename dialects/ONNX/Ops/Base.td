@@ -134,6 +134,8 @@ class ONNX_Op<string onnxName, list<int> sinceVersions, string rule, list<Trait>
   list<Upgrade> upgrades = [];
   /// Operands whose values decide the result's shape, or how much is unrolled, without becoming attributes.
   list<string> shapeOperands = [];
+  /// Operands that are positions in a dimension of the first operand, where a number beyond its sizes is an error.
+  list<string> indexOperands = [];
   /// The scalar operation of an elementwise operator, by element type, by its key in ScalarOps.td: `math.exp`,
   /// `arith.cmpf.oeq`, `trn.scalar.sigmoid`. Empty: not a single operation (or not elementwise).
   string floatScalar = "";

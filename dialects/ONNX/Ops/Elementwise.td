@@ -146,7 +146,7 @@ def ONNX_CastOp : ONNX_Op<"Cast", [1, 6, 9, 13, 19, 21, 23, 24, 25], "convertTo"
 def ONNX_BitCastOp : ONNX_Op<"BitCast", [26], "bitCast"> {
   let arguments = (ins ONNX_Tensor:$x, TypeAttr:$to);
   let results = (outs ONNX_Tensor:$y);
-  let limits = "between a float and an integer of 32 bits, or a boolean and a byte";
+  let limits = "floats of 8 bits are not supported";
   let counted = "elementwise";
 }
 /// A Cast whose type is known while importing: the importer builds that.

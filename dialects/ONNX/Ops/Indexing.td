@@ -11,17 +11,20 @@ include "dialects/ONNX/Ops/Base.td"
 def ONNX_GatherOp : ONNX_Op<"Gather", [1, 11, 13], "gather"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs ONNX_Tensor:$y);
+  let indexOperands = ["indices"];
   let counted = "gather";
 }
 def ONNX_GatherElementsOp : ONNX_Op<"GatherElements", [11, 13], "gatherElements"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_IndexTensor:$indices, DefaultValuedAttr<I64Attr, "0">:$axis);
   let results = (outs ONNX_Tensor:$y);
+  let indexOperands = ["indices"];
   let counted = "gatherElements";
 }
 def ONNX_GatherNDOp : ONNX_Op<"GatherND", [11, 12, 13], "gatherND"> {
   let arguments = (ins ONNX_Tensor:$x, ONNX_I64Tensor:$indices, DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"batch_dims", 12>];
+  let indexOperands = ["indices"];
   let counted = "gatherND";
 }
 def ONNX_ScatterNDOp : ONNX_Op<"ScatterND", [11, 13, 16, 18], "scatterND"> {
@@ -29,6 +32,7 @@ def ONNX_ScatterNDOp : ONNX_Op<"ScatterND", [11, 13, 16, 18], "scatterND"> {
                        DefaultValuedStrAttr<StrAttr, "none">:$reduction);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"reduction", 16>];
+  let indexOperands = ["indices"];
   let counted = "scatterND";
 }
 def ONNX_ScatterElementsOp : ONNX_Op<"ScatterElements", [11, 13, 16, 18], "scatterElements"> {
@@ -36,6 +40,7 @@ def ONNX_ScatterElementsOp : ONNX_Op<"ScatterElements", [11, 13, 16, 18], "scatt
                        DefaultValuedAttr<I64Attr, "0">:$axis, DefaultValuedStrAttr<StrAttr, "none">:$reduction);
   let results = (outs ONNX_Tensor:$y);
   let attributesFrom = [From<"reduction", 16>];
+  let indexOperands = ["indices"];
   let counted = "scatterElements";
 }
 /// Renamed; the importer builds `onnx.ScatterElements`.

@@ -64,7 +64,7 @@ std::optional<LoweringTable::Function> recordLowering(Operation *op) {
       return value;
     };
     // A library kernel, which computes what the engines have no type for, takes a few operands: two at a time.
-    if (isVariadic && elementTypeOf(result).isF64() && op->getNumOperands() > 2) {
+    if (isVariadic && elementTypeOf(result).getIntOrFloatBitWidth() == 64 && op->getNumOperands() > 2) {
       Value value = op->getOperand(0);
       for (Value next : op->getOperands().drop_front()) {
         FailureOr<onnx::Sizes> shape = onnx::broadcastSizes(shapeOf(value), shapeOf(next));
@@ -172,8 +172,7 @@ static FailureOr<Value> lowerShrink(onnx::ShrinkOp op, LinalgBuilder &b) {
 static std::pair<unsigned, bool> exponentBits(Value exponents) {
   Type type = elementTypeOf(exponents);
   bool isSigned = !type.isUnsignedInteger();
-  // 64-bit integers are numbers of 32 bits on the device.
-  unsigned bits = std::min(type.getIntOrFloatBitWidth(), 32u) - isSigned;
+  unsigned bits = type.getIntOrFloatBitWidth() - isSigned;
   DenseIntElementsAttr known;
   if (!matchPattern(exponents, m_Constant(&known)))
     return {bits, isSigned};
@@ -227,7 +226,8 @@ static FailureOr<Value> lowerPow(onnx::PowOp op, LinalgBuilder &b) {
       return integerPower(b, e[0], base, e[1], exponent, bits);
     });
   }
-  Type wide = base.isF64() || exponent.isF64() ? Type(b.getF64Type()) : Type(b.getF32Type());
+  auto is64 = [](Type type) { return type.getIntOrFloatBitWidth() == 64; };
+  Type wide = is64(base) || is64(exponent) ? Type(b.getF64Type()) : Type(b.getF32Type());
   if (auto real = dyn_cast<FloatType>(base))
     wide = real;
   return b.map({op.getA(), op.getB()}, shapeOf(op.getC()), base, [&](Builder1 &b, ValueRange e) -> Value {
@@ -277,7 +277,7 @@ static FailureOr<Value> lowerBitCast(onnx::BitCastOp op, LinalgBuilder &b) {
   // A boolean is a byte of 0 or 1.
   bool integers = from.isInteger() && to.isInteger() && !to.isInteger(1);
   unsigned width = std::max(from.getIntOrFloatBitWidth(), to.getIntOrFloatBitWidth());
-  if (width > 32 || (!integers && width != 32 && width != 16))
+  if (!integers && width != 64 && width != 32 && width != 16)
     return op.emitOpError("reading the bits of ")
            << onnx::typeName(from) << " as " << onnx::typeName(to) << " is not supported";
   return b.map(op.getX(), shapeOf(op.getX()), to, [&](Builder1 &b, ValueRange e) -> Value {

@@ -64,7 +64,7 @@ static FailureOr<Value> lowerGather(onnx::GatherOp op, LinalgBuilder &b) {
       return b.reshape(b.sliceDim(x, axis, known->front(), known->size(), step), shapeOf(op.getY()));
   }
   SmallVector<int64_t> indexDims = llvm::to_vector(llvm::seq<int64_t>(axis, axis + indexRank));
-  return b.map(indices, b.dims(rank, indexDims), shapeOf(op.getY()), elementTypeOf(x),
+  return b.map(b.indices(indices), b.dims(rank, indexDims), shapeOf(op.getY()), elementTypeOf(x),
                [&](Builder1 &b, ValueRange e) -> Value {
                  SmallVector<Value> position;
                  for (int64_t dim = 0, e = shapeOf(x).size(); dim < e; ++dim)
@@ -87,7 +87,7 @@ public:
 
   void addIndex(Value indices, AffineMap map, int64_t size, int64_t stride) {
     terms.push_back({stride, size});
-    operands.push_back(indices);
+    operands.push_back(b.indices(indices));
     maps.push_back(map);
   }
   void addDim(int64_t dim, int64_t stride) {
@@ -254,7 +254,7 @@ static FailureOr<Value> lowerScatter(Operation *op, LinalgBuilder &b, Scatter s,
 /// Indices of a tensor, none of them negative, as 32-bit integers.
 static Value plainIndices(LinalgBuilder &b, Value indices, int64_t size) {
   Type i32 = b.getI32Type();
-  return b.map(indices, shapeOf(indices), i32, [&](Builder1 &b, ValueRange e) -> Value {
+  return b.map(b.indices(indices), shapeOf(indices), i32, [&](Builder1 &b, ValueRange e) -> Value {
     Value position = fromEnd(b, e[0], size);
     return convertScalar(b, position, position.getType(), i32);
   });

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/APFloat.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 namespace trn {
@@ -157,6 +158,14 @@ Value convertScalar(ImplicitLocOpBuilder &b, Value value, Type from, Type to) {
   if (fromUnsigned)
     return arith::ExtUIOp::create(b, target, value);
   return arith::ExtSIOp::create(b, target, value);
+}
+
+Value saturateIndex(ImplicitLocOpBuilder &b, Value index) {
+  Type i64 = b.getI64Type();
+  Value low = scalarConstant(b, i64, double(std::numeric_limits<int32_t>::min()));
+  Value high = scalarConstant(b, i64, double(std::numeric_limits<int32_t>::max()));
+  Value inside = arith::MinSIOp::create(b, arith::MaxSIOp::create(b, index, low), high);
+  return arith::TruncIOp::create(b, b.getI32Type(), inside);
 }
 
 Value isExtreme(ImplicitLocOpBuilder &b, Value element, Value extreme) {
@@ -609,6 +618,13 @@ Value LinalgBuilder::broadcast(Value value, ArrayRef<int64_t> shape) {
     return value;
   return map(value, shape, elementTypeOf(value),
              [](ImplicitLocOpBuilder &, ValueRange elements) { return elements[0]; });
+}
+
+Value LinalgBuilder::indices(Value value) {
+  if (!elementTypeOf(value).isInteger(64))
+    return value;
+  return map(value, shapeOf(value), getI32Type(),
+             [](ImplicitLocOpBuilder &b, ValueRange elements) { return saturateIndex(b, elements[0]); });
 }
 
 Value LinalgBuilder::convert(Value value, Type element) {

@@ -32,6 +32,9 @@ mlir::Value highestConstant(mlir::ImplicitLocOpBuilder &builder, mlir::Type type
 /// signless.
 mlir::Value convertScalar(mlir::ImplicitLocOpBuilder &builder, mlir::Value value, mlir::Type from, mlir::Type to);
 
+/// An index of 64 bits in 32: one that does not fit is outside of every dimension, and stays so.
+mlir::Value saturateIndex(mlir::ImplicitLocOpBuilder &builder, mlir::Value index);
+
 /// True where an element is the extreme value of its row, by value or because both are NaN.
 mlir::Value isExtreme(mlir::ImplicitLocOpBuilder &builder, mlir::Value element, mlir::Value extreme);
 
@@ -100,6 +103,9 @@ public:
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   /// A tensor with other elements, as ONNX's Cast; the value itself if it has the type already.
   mlir::Value convert(mlir::Value value, mlir::Type element);
+
+  /// Positions in a dimension, in 32 bits.
+  mlir::Value indices(mlir::Value value);
 
   /// The map that reads an operand with numpy broadcasting in an iteration space of `shape`, without the unit
   /// dimensions that are broadcast, which `operand` loses.

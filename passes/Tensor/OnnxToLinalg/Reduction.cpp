@@ -48,9 +48,15 @@ static Value reduceBool(LinalgBuilder &b, Value x, ArrayRef<int64_t> axes, Reduc
   return b.convert(b.reduce(bytes, axes, kind), b.getI1Type());
 }
 
-/// Logarithms of integers and of half floats are computed in f32; those of integers are truncated.
+/// The floats in which functions of integers are computed before they are truncated.
+static Type floatFor(OpBuilder &b, Type element) {
+  return element.getIntOrFloatBitWidth() == 64 ? Type(b.getF64Type()) : Type(b.getF32Type());
+}
+
+/// Logarithms of half floats are computed in f32; those of integers are truncated.
 static Value asFloats(LinalgBuilder &b, Value x) {
-  return b.convert(x, elementTypeOf(x).isInteger() ? Type(b.getF32Type()) : b.wideType(elementTypeOf(x)));
+  Type element = elementTypeOf(x);
+  return b.convert(x, element.isInteger() ? floatFor(b, element) : b.wideType(element));
 }
 
 /// ReduceLogSumExp: the maximum is taken out, or exp would overflow. An infinite one would take itself out and leave no
@@ -99,7 +105,7 @@ template <typename Op> static FailureOr<Value> lowerReduce(Op op, LinalgBuilder 
     Type element = elementTypeOf(x);
     Value sum = b.sum(x, axes, square);
     y = b.map(sum, shapeOf(sum), element, [&](Builder1 &b, ValueRange e) -> Value {
-      Type wide = llvm::isa<FloatType>(element) ? e[0].getType() : Type(b.getF32Type());
+      Type wide = llvm::isa<FloatType>(element) ? e[0].getType() : floatFor(b, element);
       Value real = convertScalar(b, e[0], elementTypeOf(sum), wide);
       return convertScalar(b, math::SqrtOp::create(b, real), wide, element);
     });

@@ -4,12 +4,12 @@
 // own, and the part behind takes what the last round has left. Constants stay where they are read.
 // CHECK: module @part0
 // CHECK: func.func @main(%[[N:.*]]: tensor<i64> {onnx.name = "n"}, %[[X:.*]]: tensor<4xf32> {onnx.name = "x"})
-// CHECK-SAME: -> (tensor<i64> {onnx.name = "loop0.0"}, tensor<4xf32> {onnx.name = "loop0.1"}, tensor<i64> {onnx.name = "loop0.count"})
+// CHECK-SAME: -> (tensor<i64> {onnx.name = "loop0.0", onnx.range = array<i64: 0, 2147483647>}, tensor<4xf32> {onnx.name = "loop0.1"}, tensor<i64> {onnx.name = "loop0.count", onnx.range = array<i64: -2147483648, 2147483647>})
 // CHECK: %[[ZERO:.*]] = onnx.weight dense<0> : tensor<i64>
 // CHECK: return %[[ZERO]], %[[X]], %[[N]]
 // CHECK: module @part1
-// CHECK: func.func @main(%[[V:.*]]: tensor<4xf32> {onnx.name = "loop0.1"}, %[[I:.*]]: tensor<i64> {onnx.name = "loop0.0"}
-// CHECK-SAME: -> (tensor<i64> {onnx.name = "loop0.0.next"}, tensor<4xf32> {onnx.name = "loop0.1.next"})
+// CHECK: func.func @main(%[[V:.*]]: tensor<4xf32> {onnx.name = "loop0.1"}, %[[I:.*]]: tensor<i64> {onnx.name = "loop0.0", onnx.range = array<i64: 0, 2147483647>}
+// CHECK-SAME: -> (tensor<i64> {onnx.name = "loop0.0.next", onnx.range = array<i64: 0, 2147483647>}, tensor<4xf32> {onnx.name = "loop0.1.next"})
 // CHECK: %[[W:.*]] = onnx.Tanh(%[[V]])
 // CHECK: %[[ONE:.*]] = onnx.weight dense<1> : tensor<i64>
 // CHECK: %[[NEXT:.*]] = onnx.Add(%[[I]], %[[ONE]])

@@ -1,7 +1,7 @@
 // RUN: trn-opt %s -tensor-call-library -split-input-file -verify-diagnostics
 
 func.func @rank(%x: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2xf64>) -> tensor<1x2x2x2x2x2x2x2x2x2x2x2x2xf64> {
-  // expected-error @+1 {{expected floats of at most 32 bits, which the engines compute with, but got 64: a library kernel takes positions of 32 bits, at most 12 loops and 1024 scalar operations}}
+  // expected-error @+1 {{expected numbers of at most 32 bits, which the engines compute with, but got 64: a library kernel takes positions of 32 bits, at most 12 loops and 1024 scalar operations}}
   %0 = tensor.extract_slice %x[1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] [1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1] : tensor<2x2x2x2x2x2x2x2x2x2x2x2x2xf64> to tensor<1x2x2x2x2x2x2x2x2x2x2x2x2xf64>
   return %0 : tensor<1x2x2x2x2x2x2x2x2x2x2x2x2xf64>
 }
