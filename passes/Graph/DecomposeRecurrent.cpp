@@ -13,6 +13,7 @@
 #include "passes/Graph/Decompose.h"
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
+#include "passes/Graph/RecurrentActivations.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -26,15 +27,6 @@ namespace {
 struct Activation {
   std::string name; ///< in lower case
   std::optional<float> alpha, beta;
-
-  static bool takesAlpha(StringRef name) {
-    return llvm::StringSwitch<bool>(name)
-        .Cases({"affine", "leakyrelu", "thresholdedrelu", "scaledtanh", "hardsigmoid", "elu"}, true)
-        .Default(false);
-  }
-  static bool takesBeta(StringRef name) {
-    return llvm::StringSwitch<bool>(name).Cases({"affine", "scaledtanh", "hardsigmoid"}, true).Default(false);
-  }
 
   /// Null for a name that the standard does not have.
   Value apply(GraphWriter &write, Value x) const {
@@ -100,11 +92,11 @@ template <typename OpTy> SmallVector<Activation> activationsOf(OpTy op, int64_t 
     function.name = cast<StringAttr>(name).getValue().lower();
     if (!function.known())
       return {};
-    if (Activation::takesAlpha(function.name) && !alphas.empty()) {
+    if (takesAlpha(function.name) && !alphas.empty()) {
       function.alpha = alphas.front();
       alphas = alphas.drop_front();
     }
-    if (Activation::takesBeta(function.name) && !betas.empty()) {
+    if (takesBeta(function.name) && !betas.empty()) {
       function.beta = betas.front();
       betas = betas.drop_front();
     }

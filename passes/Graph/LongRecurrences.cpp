@@ -1,8 +1,7 @@
 //===- LongRecurrences.cpp - LSTM, GRU and RNN over long sequences --------===//
 //
 // Owns the form of recurrent layers that are too long to unroll: a Scan over the sequence for each direction, whose body
-// is the layer itself with one step. Refuses parameters of activation functions in two directions, which a step does not
-// show.
+// is the layer itself with one step.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/ONNX/Ops/Control.h"
@@ -10,6 +9,7 @@
 #include "passes/Graph/ControlFlow.h"
 #include "passes/Graph/GraphWriter.h"
 #include "passes/Graph/Match.h"
+#include "passes/Graph/RecurrentActivations.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -31,8 +31,6 @@ public:
     hidden = typeOf(op.getR()).getDimSize(2);
     directions = typeOf(op.getW()).getDimSize(0);
   }
-
-  bool fits() { return directions == 1 || (!op.getActivationAlpha() && !op.getActivationBeta()); }
 
   void run() {
     SmallVector<Value> rows, states, cells;
@@ -157,11 +155,29 @@ private:
     if (op.getActivations()) {
       const size_t each = op.getActivations()->size() / directions;
       attributes.set("activations", builder.getArrayAttr(op.getActivations()->getValue().slice(direction * each, each)));
+      setParameters(attributes, "activation_alpha", op.getActivationAlpha(), takesAlpha, direction * each, each);
+      setParameters(attributes, "activation_beta", op.getActivationBeta(), takesBeta, direction * each, each);
     }
     attributes.set("operandSegmentSizes", builder.getDenseI32ArrayAttr(operands));
     attributes.set("resultSegmentSizes", builder.getDenseI32ArrayAttr(results));
     state.attributes = attributes;
     return in.b.create(state);
+  }
+
+  /// The parameters of `count` functions from number `first` on, of those of all functions.
+  void setParameters(NamedAttrList &attributes, StringRef name, std::optional<ArrayRef<float>> all, bool (*takes)(StringRef),
+                     size_t first, size_t count) {
+    if (!all)
+      return;
+    auto functions = op.getActivations()->getValue();
+    auto taken = [&](size_t begin, size_t end) {
+      size_t number = 0;
+      for (Attribute function : functions.slice(begin, end - begin))
+        number += takes(cast<StringAttr>(function).getValue().lower());
+      return number;
+    };
+    ArrayRef<float> own = all->drop_front(std::min(all->size(), taken(0, first)));
+    attributes.set(name, builder.getDenseF32ArrayAttr(own.take_front(taken(first, first + count))));
   }
 
   /// [steps, directions, batch, hidden], or [batch, steps, directions, hidden].
@@ -192,10 +208,7 @@ template <typename OpTy> bool scanLayer(OpTy op) {
   };
   if (!llvm::all_of(op->getOperands(), isStatic) || typeOf(op.getX()).getDimSize(op.getLayout() != 0) <= kUnrolledSteps)
     return false;
-  Scanner<OpTy> scanner(op);
-  if (!scanner.fits())
-    return false;
-  scanner.run();
+  Scanner<OpTy>(op).run();
   return true;
 }
 

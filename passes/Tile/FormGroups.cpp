@@ -129,6 +129,27 @@ static void eraseUnused(func::FuncOp function) {
       op.erase();
 }
 
+/// A slice that was forwarded past an insertion which stays, and is done before the slice is read, reads what the insertion
+/// gives: an older value would be kept for it by a copy of the whole tensor, with what nobody wrote.
+static void readNewestValues(func::FuncOp function) {
+  function.walk([](tensor::ExtractSliceOp slice) {
+    bool isDestination = llvm::any_of(slice->getUses(), [](OpOperand &use) {
+      auto destination = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+      return destination && destination.isDpsInit(&use);
+    });
+    auto newer = [&]() -> Value {
+      for (Operation *user : slice.getSource().getUsers())
+        if (auto insertion = dyn_cast<tensor::InsertSliceOp>(user);
+            insertion && insertion.getDest() == slice.getSource() && insertion->getBlock() == slice->getBlock() &&
+            insertion->isBeforeInBlock(slice) && areDisjoint(slice, insertion))
+          return insertion.getResult();
+      return Value();
+    };
+    while (Value value = isDestination ? Value() : newer())
+      slice.getSourceMutable().set(value);
+  });
+}
+
 static void cleanGroup(func::FuncOp function) {
   bool changed = true;
   while (changed) {
@@ -137,6 +158,7 @@ static void cleanGroup(func::FuncOp function) {
     eraseUnused(function);
     changed |= releaseDestinations(function);
   }
+  readNewestValues(function);
 }
 
 //===-- Outlining ---------------------------------------------------------------===//

@@ -332,14 +332,22 @@ private:
     SmallVector<int64_t> ranges = root.getStaticLoopRanges();
     int64_t limit = builder.members.size() == 1 ? limits.loneElements : limits.mapElements;
     int64_t elements = stepElements(nest, builder, root);
+    auto isCut = [&](int64_t loop) { return iterators[loop] == utils::IteratorType::reduction && ranges[loop] > 1; };
     for (int64_t loop = 0, e = root.getNumLoops(); loop != e && elements > limit; ++loop) {
-      if (iterators[loop] != utils::IteratorType::reduction || ranges[loop] == 1)
+      if (!isCut(loop))
         continue;
       int64_t inner = elements / ranges[loop];
       int64_t tile = inner >= limit ? 1 : balancedTile(ranges[loop], limit / inner);
       nest.tileSizes[loop] = tile;
       elements = inner * tile;
     }
+    // Windows with gaps span more than they have elements.
+    for (int64_t loop = 0, e = root.getNumLoops(); loop != e; ++loop)
+      for (int64_t tile = nest.tileSizes[loop] == 0 ? ranges[loop] : nest.tileSizes[loop];
+           isCut(loop) && tile > 1 && needsParts(nest, builder);) {
+        tile = balancedTile(ranges[loop], tile / 2);
+        nest.tileSizes[loop] = tile;
+      }
     // The partial results of a row stay in place while its parts are read.
     SmallVector<int64_t> order;
     for (auto type : {utils::IteratorType::parallel, utils::IteratorType::reduction})

@@ -790,6 +790,24 @@ case("if_nested_30", nested_ifs(30), [np.array(True), float32(1, -2, 3)], [float
 case("if_nested_30_else", nested_ifs(30), [np.array(False), float32(1, -2, 3)], [float32(1, 2, 3)], opset=17)
 
 
+# Parameters of the functions of two directions, over more steps than are unrolled.
+def rnn(x, w, r, b, function):
+    h, rows = np.zeros((x.shape[1], r.shape[1])), []
+    for step in x.astype(np.float64):
+        h = function(step @ w.T + h @ r.T + b[:len(b) // 2] + b[len(b) // 2:])
+        rows.append(h)
+    return np.stack(rows), h
+
+
+SIDES = np.random.default_rng(5)
+LONGER, W, R, B = [(SIDES.random(shape) - 0.5).astype(np.float32) for shape in ((150, 2, 3), (2, 4, 3), (2, 4, 4), (2, 8))]
+there = rnn(LONGER, W[0], R[0], B[0], lambda v: np.where(v < 0, np.float32(0.3) * v, v))
+back = rnn(LONGER[::-1], W[1], R[1], B[1], lambda v: np.float32(0.7) * np.tanh(np.float32(0.5) * v))
+case("rnn_of_150_steps_with_parameters", "RNN", [LONGER, W, R, B],
+     [np.stack([there[0], back[0][::-1]], 1).astype(np.float32), np.stack([there[1], back[1]]).astype(np.float32)], hidden_size=4,
+     direction="bidirectional", activations=["LeakyRelu", "ScaledTanh"], activation_alpha=[0.3, 0.7], activation_beta=[0.5])
+
+
 def model_of(operator, inputs, expected, opset, attributes):
     """The model of one node, or of several, whose constants `attributes` are then."""
     def info(name, value):

@@ -98,7 +98,7 @@ PLANE = {
     "resize_nearest": (3, resize("nearest", 2, 2)),
     "resize_linear": (3, resize("linear", 2, 2)),
     "resize_linear_half": (3, resize("linear", 0.5, 0.5)),
-    "resize_align_corners": (1, resize("linear", 1.5, 1.5, coordinate_transformation_mode="align_corners")),
+    "resize_align_corners": (1, resize("linear", 2, 2, coordinate_transformation_mode="align_corners")),
     "resize_cubic": (1, resize("cubic", 2, 2)),
     "pad": (3, pad_with("constant")),
     "pad_reflect": (3, pad_with("reflect")),
@@ -144,13 +144,13 @@ def single(build, *shape):
 
 def product(rows, inner, columns):
     def build(graph, rng, x):
-        return graph.node("Gemm", x, graph.weight(normal(rng, inner, columns) / inner ** 0.5))
+        return graph.node("Gemm", x, graph.weight(normal(rng, inner, columns) / np.float32(inner ** 0.5)))
     return single(build, rows, inner)
 
 
 def conv_of(shape, filters, kernel, **attributes):
     def build(graph, rng, x):
-        w = normal(rng, filters, shape[1] // attributes.get("group", 1), *kernel) / np.prod(kernel) ** 0.5
+        w = normal(rng, filters, shape[1] // attributes.get("group", 1), *kernel) / np.float32(np.prod(kernel) ** 0.5)
         return graph.node("Conv", x, graph.weight(w), **attributes)
     return single(build, *shape)
 
@@ -162,14 +162,14 @@ def layer_norm(*shape):
 
 
 # Every test run takes these; the others take minutes.
-QUICK = {"conv1x1_1024", "conv1x1_odd", "conv3x3_512", "flip_add_row_100k", "flip_odd", "flip_photo", "flip_row_500k", "max_pool3x3_1024",
+QUICK = {"conv1x1_1024", "conv1x1_odd", "conv3x3_512", "flip_add_row_100k", "flip_odd", "flip_photo", "flip_row_500k", "lrn_odd", "max_pool3x3_1024",
          "max_pool_dilated_512"}
-CASES = {f"{operator}_{size}": plane(operator, size) for operator in PLANE for size in SIZES}
+CASES = {f"{operator}_{size}": plane(operator, size) for operator in PLANE for size in SIZES
+         if (operator, size) != ("space_to_depth", "odd")}
 for columns in (50000, 100000, 500000):
     CASES[f"layer_norm_row_{columns}"] = layer_norm(2, columns)
     CASES[f"softmax_row_{columns}"] = single(one("Softmax", axis=-1), 2, columns)
     CASES[f"argmax_row_{columns}"] = single(one("ArgMax", axis=-1), 2, columns)
-    CASES[f"topk_row_{columns}"] = single(one("TopK", np.array([5]), outputs=2), 2, columns)
     CASES[f"cumsum_row_{columns}"] = single(one("CumSum", np.array(1)), 2, columns)
 CASES |= {
     "gemm_inner_100k": product(4, 100000, 16),
