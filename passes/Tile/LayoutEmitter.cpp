@@ -166,7 +166,8 @@ FormStorage &LayoutEmitter::allocatePiece(Value value, const LayoutPlan::Piece &
   if (!whole)
     whole = &allocate(piece.whole, layout);
   ArrayRef<int64_t> shape = typeOf(value).getShape();
-  PartitionSplit split = partitionSplit(shape, layout);
+  // In HBM nothing is split: pieces of a concatenation lie there in one.
+  PartitionSplit split = layout.isOnChip() ? partitionSplit(shape, layout) : PartitionSplit();
   auto storage = std::make_unique<FormStorage>();
   storage->whole = whole;
   for (auto [dim, offset] : llvm::zip_equal(whole->dims, whole->offsets)) {
