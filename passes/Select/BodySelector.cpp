@@ -125,6 +125,7 @@ Reading BodySelector::skipConversions(Reading read) {
     } else if (llvm::isa<arith::ExtUIOp>(definition)) {
       isUnsigned = free = true;
     } else if (llvm::isa<arith::ExtSIOp>(definition)) {
+      isUnsigned &= rangeOf(read.value).smin().isNegative(); // a number that is not is the same with its sign
       free = !isUnsigned && !isBoolean;
     } else if (llvm::isa<arith::TruncIOp>(definition)) {
       free = read.value.getType().isInteger(1);

@@ -364,6 +364,10 @@ chain("remainder_of_sign_extended", [("Cast", ["x0"], ["a"], {"to": onnx.TensorP
       [SIGNED_WORDS.astype(np.uint32) % np.uint32(154)], c=np.array([154], np.uint32))
 chain("greater_than_sign_extended", [("Cast", ["x0"], ["a"], {"to": onnx.TensorProto.UINT32}), ("Less", ["a", "c"], ["y0"], {})], [SIGNED_WORDS],
       [SIGNED_WORDS.astype(np.uint32) < np.uint32(154)], c=np.array([154], np.uint32))
+POSITIVE_WORDS = np.abs(SIGNED_WORDS.astype(np.int32)).clip(0, 300).astype(np.int16)
+chain("positive_sign_extended", [("Max", ["x0", "c"], ["a"], {}), ("Cast", ["a"], ["b"], {"to": onnx.TensorProto.UINT64}),
+                                 ("ReduceSumSquare", ["b", "axes"], ["y0"], {"keepdims": 0})],
+      [POSITIVE_WORDS.reshape(2, 4)], [np.sum(POSITIVE_WORDS.reshape(2, 4).astype(np.uint64) ** 2, 1)], c=np.array(0, np.int16), axes=np.array([1]))
 chain("signed_remainder_of_unsigned", [("Equal", ["x0", "x1"], ["a"], {}), ("Cast", ["a"], ["b"], {"to": onnx.TensorProto.UINT64}),
                                        ("Cast", ["b"], ["d"], {"to": onnx.TensorProto.INT64}), ("Mod", ["d", "c"], ["y0"], {})],
       [SIGNED_WORDS, np.flip(SIGNED_WORDS).copy()], [np.zeros(8, np.int64)], c=np.array([3], np.int64))
