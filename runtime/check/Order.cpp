@@ -173,6 +173,8 @@ private:
 
   /// Visits the barriers of all programs when all have come to one: all that was issued is complete, and known to all.
   bool passBarrier(std::vector<uint32_t> &next) {
+    if (next.empty())
+      return false; // nobody meets
     for (unsigned program = 0; program < commands.programs(); ++program) {
       if (next[program] >= commands.size(program))
         return false;

@@ -617,6 +617,12 @@ TEST(Stretches, BytesThatAllWaysHaveWritten) {
   EXPECT_EQ(set.missing({30, 36})->begin, 35);
 }
 
+TEST(Check, AProgramWithoutQueuesEnds) {
+  exe::Executable exe;
+  exe.device = "trn2";
+  EXPECT_TRUE(check(exe).ok());
+}
+
 TEST(Check, QueuesThatMissABarrierAreDeadlocks) {
   ProgramBuilder b;
   b.add(Engine::DVE, isa::Barrier{});
