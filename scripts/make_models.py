@@ -158,12 +158,17 @@ def weighted_matmul(path, m, k, n):
     g.save(path, "matmul", [("a", TensorProto.BFLOAT16, [m, k])], [(y, TensorProto.BFLOAT16, [m, n])])
 
 
-def product(path, m, k, n):
-    """The product of two inputs, in bf16 throughout."""
+def product(path, m, k, n, element=TensorProto.BFLOAT16, turned="", batch=0):
+    """The product of two inputs, `element` throughout; those named in `turned` are stored transposed."""
     g = Graph(4)
-    y = g.op("MatMul", "a", "b", name="matmul")
-    g.save(path, "matmul", [("a", TensorProto.BFLOAT16, [m, k]), ("b", TensorProto.BFLOAT16, [k, n])],
-           [(y, TensorProto.BFLOAT16, [m, n])])
+    outer = [batch] if batch else []
+    a = [k, m] if "a" in turned else [m, k]
+    b = [n, k] if "b" in turned else [k, n]
+    if turned:
+        y = g.op("Gemm", "a", "b", name="matmul", transA=int("a" in turned), transB=int("b" in turned))
+    else:
+        y = g.op("MatMul", "a", "b", name="matmul")
+    g.save(path, "matmul", [("a", element, outer + a), ("b", element, outer + b)], [(y, element, outer + [m, n])])
 
 
 MODELS = {

@@ -59,4 +59,5 @@ if [ "$part" = all ] || [ "$part" = models ]; then
   step "random graphs against ONNX Runtime"; done_steps
   .venv/bin/python test/stress/random_graphs.py --build build/release
   .venv/bin/python test/bench/modelled.py --build build/release --assert
+  .venv/bin/python test/bench/modelled.py --build build/release --products --assert
 fi

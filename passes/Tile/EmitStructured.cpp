@@ -388,7 +388,7 @@ private:
       resultWindows = windowsOf(loops, structure.resultIndex(), storage ? storage->region() : rowMajor,
                                 /*isResult=*/true, results);
       if (!storage)
-        order = partitionsFirst(results, loops.lane[candidate.partition]);
+        order = partitionsFirst(results, loops, candidate.partition);
       addMap(results);
       if (!destination) {
         destination = emitter.extract(loc, storage ? storage->region() : rowMajor, resultWindows);
@@ -411,16 +411,20 @@ private:
     return success();
   }
 
-  /// The permutation that puts the dimension which `lane` alone indexes first, of `results` too; empty when it is.
-  static SmallVector<int64_t> partitionsFirst(SmallVectorImpl<AffineExpr> &results, AffineExpr lane) {
-    int64_t position = llvm::find(results, lane) - results.begin();
-    assert(position < static_cast<int64_t>(results.size()) && "what moves on or off chip has a lane");
-    if (position == 0)
-      return {};
-    SmallVector<int64_t> permutation = {position};
+  /// The permutation that brings the dimensions that `results` index into the order on chip, and `results` with them: the
+  /// lane of `iterator`, its chunk, the others. Empty when they are in that order.
+  static SmallVector<int64_t> partitionsFirst(SmallVectorImpl<AffineExpr> &results, const Loops &loops,
+                                              int64_t iterator) {
+    SmallVector<int64_t> permutation;
+    for (AffineExpr first : {loops.lane[iterator], loops.chunk[iterator]})
+      if (const auto *found = first ? llvm::find(results, first) : results.end(); found != results.end())
+        permutation.push_back(found - results.begin());
+    assert(!permutation.empty() && "what moves on or off chip has a lane");
     for (int64_t dim = 0, rank = results.size(); dim < rank; ++dim)
-      if (dim != position)
+      if (!llvm::is_contained(permutation, dim))
         permutation.push_back(dim);
+    if (isIdentityPermutation(permutation))
+      return {};
     SmallVector<AffineExpr> turned = applyPermutation(ArrayRef<AffineExpr>(results), permutation);
     results.assign(turned.begin(), turned.end());
     return permutation;
@@ -435,7 +439,7 @@ private:
   /// Loads `part`, which `results` index, with the partitions in front.
   Value loadTurned(Value part, const Loops &loops, SmallVectorImpl<AffineExpr> &results) {
     int64_t iterator = candidate.form == Form::Contraction ? candidate.contracted : candidate.partition;
-    SmallVector<int64_t> order = partitionsFirst(results, loops.lane[iterator]);
+    SmallVector<int64_t> order = partitionsFirst(results, loops, iterator);
     return order.empty() ? part
                          : linalg::TransposeOp::create(builder, loc, part, emptyInOrder(part, order), order)->getResult(0);
   }

@@ -621,11 +621,20 @@ private:
       return count;
     };
     int64_t stationaryBytes = 0, movingBytes = 0;
+    // Loops of both operands, as that over a batch, are outside of all where something is loaded: neither operand serves
+    // two of their steps.
+    llvm::SmallDenseSet<int64_t> shared, ownBlocks(blockLoops);
     for (Operation *member : builder.members) {
       auto op = cast<linalg::LinalgOp>(member);
       auto roles = contractionRoles(op);
       if (!roles)
         continue;
+      const LoopMap &loops = builder.loopsOf.find(member)->second;
+      for (unsigned block : roles->blocks)
+        if (loops[block] >= 0 && isIndexedBy(op, op.getDpsInputOperand(roles->moving), block)) {
+          shared.insert(loops[block]);
+          ownBlocks.erase(loops[block]);
+        }
       for (OpOperand *operand : op.getDpsInputOperands()) {
         Operation *load = operand->get().getDefiningOp();
         if (!load || !isLoad(load) || !isLoadedPerTile(load, nest, builder))
@@ -634,14 +643,17 @@ private:
         (operand->getOperandNumber() == roles->stationary ? stationaryBytes : movingBytes) += bytes;
       }
     }
-    int64_t blocksOutside = stationaryBytes + movingBytes * steps(blockLoops);
+    if (stationaryBytes + movingBytes == 0)
+      shared.clear();
+    int64_t blocksOutside = stationaryBytes + movingBytes * steps(ownBlocks);
     int64_t columnsOutside = movingBytes + stationaryBytes * steps(columnLoops);
     bool columnsFirst = columnsOutside < blocksOutside;
-    SmallVector<int64_t> outer, inner;
+    SmallVector<int64_t> order, outer, inner;
     for (int64_t loop : nest.order)
-      (blockLoops.contains(loop) == columnsFirst ? inner : outer).push_back(loop);
-    outer.append(inner);
-    nest.order = outer;
+      (shared.contains(loop) ? order : blockLoops.contains(loop) == columnsFirst ? inner : outer).push_back(loop);
+    order.append(outer);
+    order.append(inner);
+    nest.order = order;
   }
 
   /// Whether every member runs `loop` in parallel: a member without the loop would be computed once per tile.

@@ -77,10 +77,12 @@ private:
            llvm::isa_and_nonnull<arith::ArithDialect, affine::AffineDialect>(op->getDialect());
   }
 
-  /// Whether each step of dimension 1 is one bank, and half of the banks hold them all.
+  /// Whether each step of the outermost free dimensions is one bank, and half of the banks hold them all.
   static bool isWholeBanks(TensorType tensor, const isa::DeviceInfo &device) {
-    return tensor.getRank() > 2 && tensor.getDimSize(1) <= device.psumBanks / 2 &&
-           freeBytes(tensor) == tensor.getDimSize(1) * device.psumBankBytes;
+    int64_t banks = 1;
+    for (int64_t dim = 1; dim + 1 < tensor.getRank() && banks * device.psumBankBytes < freeBytes(tensor); ++dim)
+      banks *= tensor.getDimSize(dim);
+    return banks <= device.psumBanks / 2 && freeBytes(tensor) == banks * device.psumBankBytes;
   }
 
   void verifyType(Operation *op, Type type) {
@@ -99,7 +101,7 @@ private:
       breach(op, "L2") << "expected 1 to " << device.partitions << " partitions in dimension 0, but got " << type;
     else if (*space == isa::Space::PSUM && freeBytes(tensor) > device.psumBankBytes && !isWholeBanks(tensor, device))
       breach(op, "L4") << "expected at most " << device.psumBankBytes << " bytes per partition, one bank of PSUM, or one of "
-                       << "up to " << device.psumBanks / 2 << " banks for each step of dimension 1, but got "
+                       << "up to " << device.psumBanks / 2 << " banks for each step of the outer dimensions, but got "
                        << freeBytes(tensor) << " of " << type;
   }
 

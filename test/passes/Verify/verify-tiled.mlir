@@ -106,8 +106,16 @@ func.func private @bounds_from_data(%n: index) {
 
 // -----
 
+// A bank for each step of the outer dimensions, whichever of them has steps.
+func.func private @banks_of_blocks() {
+  %0 = tensor.empty() : tensor<128x1x4x512xf32, #trn.psum>
+  return
+}
+
+// -----
+
 func.func private @two_banks() {
-  // expected-error @+1 {{stage tiled, L4: expected at most 2048 bytes per partition, one bank of PSUM, or one of up to 4 banks for each step of dimension 1, but got 4096 of 'tensor<64x1024xf32, #trn.psum>'}}
+  // expected-error @+1 {{stage tiled, L4: expected at most 2048 bytes per partition, one bank of PSUM, or one of up to 4 banks for each step of the outer dimensions, but got 4096 of 'tensor<64x1024xf32, #trn.psum>'}}
   %0 = tensor.empty() : tensor<64x1024xf32, #trn.psum>
   return
 }
