@@ -407,7 +407,8 @@ absl::StatusOr<HostTensor> parseTensorProto(absl::Span<const uint8_t> bytes, con
     }
   uint64_t elements = *expected / size;
   if (info->packed < 8) {
-    *expected = (elements * info->packed + 7) / 8;
+    const uint64_t perByte = 8 / info->packed; // a number of elements has no room for bits
+    *expected = elements / perByte + (elements % perByte != 0);
     if (tensor.bytes.size() == *expected) {
       tensor.bytes = unpack(tensor.bytes, elements, info->packed, isSigned(tensor.type));
       return tensor;

@@ -198,4 +198,16 @@ TEST(TensorFile, DamagedBytesAreRefusedOrRead) {
   }
 }
 
+TEST(TensorFile, BytesOfPackedElementsDoNotOverflow) {
+  // dims [2^63 - 1], int4, no data: four times as many bits are a small number of 64 bits.
+  const std::vector<uint8_t> bytes = {0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x10, 22};
+  EXPECT_NE(std::string(parseProto(bytes, "x.pb").status().message()).find("bytes for shape"), std::string::npos);
+}
+
+TEST(TensorFile, AnOptionalHasNoTensorForItsSequence) {
+  // An OptionalProto whose sequence_value is a TensorProto: float32 [] of 4 bytes.
+  const std::vector<uint8_t> bytes = {0x2a, 0x08, 0x10, 0x01, 0x4a, 0x04, 0, 0, 0, 0};
+  EXPECT_FALSE(parseProto(bytes, "x.pb").ok());
+}
+
 } // namespace
