@@ -91,5 +91,5 @@ def page(trnc):
         "`own/dft_inverse_ramp` compares the same input with double precision. Of random results types and shapes are compared; their",
         "distributions are tested by `test/onnx/random_numbers.py`.", "", "## Operators", "",
         "A test counts for every operator in its model. *Library kernel*: the program of the GpSimd cores that computes the operator;",
-        "every other one is compiled code, and a call of `library_loops` where elements are doubles.", "", *operator_table(results, trnc), "",
+        "every other one is compiled code, and a call of `library_loops` where elements are doubles, or integers that may need 64 bits.", "", *operator_table(results, trnc), "",
         "## What does not pass, by reason", "", *reason_table(results)]) + "\n"
