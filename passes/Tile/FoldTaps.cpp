@@ -454,28 +454,38 @@ static Value takeApart(OpBuilder &builder, Location loc, const Taps &taps, const
   Value source = taps.source;
   auto type = cast<RankedTensorType>(source.getType());
   int64_t outer = type.getRank() - 2;
-  // In HBM a split dimension is a view.
+  // In HBM a split dimension is a view. What is not strided is not split: which of several dimensions of one element a slice
+  // leaves out could not be told later.
   SmallVector<int64_t> split(type.getShape().take_front(outer)), apart(split);
   SmallVector<ReassociationIndices> groups;
   for (int64_t dim = 0; dim < outer; ++dim)
     groups.push_back({dim});
-  groups.push_back({outer, outer + 1});
-  groups.push_back({outer + 2, outer + 3});
-  split.append({rows.count, rows.stride, columns.count, columns.stride});
+  for (const Plane &plane : {rows, columns}) {
+    groups.push_back({static_cast<int64_t>(split.size())});
+    split.push_back(plane.count);
+    if (plane.stride > 1) {
+      groups.back().push_back(split.size());
+      split.push_back(plane.stride);
+    }
+  }
   apart.append({rows.stride, columns.stride, rows.count, columns.count});
   Type element = type.getElementType();
   if (Operation *producer = source.getDefiningOp(); producer && isConversion(producer)) {
     source = cast<linalg::GenericOp>(producer).getInputs()[0];
     type = cast<RankedTensorType>(source.getType());
   }
-  Value view = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, type.getElementType()), source,
-                                             groups);
+  Value view = source;
+  if (static_cast<int64_t>(split.size()) > type.getRank())
+    view = tensor::ExpandShapeOp::create(builder, loc, RankedTensorType::get(split, type.getElementType()), source, groups);
   SmallVector<AffineExpr> from, to;
   for (int64_t dim = 0; dim < outer + 4; ++dim)
     to.push_back(builder.getAffineDimExpr(dim));
   from.assign(to.begin(), to.begin() + outer);
-  for (int64_t dim : {2, 0, 3, 1})
-    from.push_back(to[outer + dim]);
+  for (auto [plane, stride, count] : {std::tuple(&rows, 0, 2), std::tuple(&columns, 1, 3)}) {
+    from.push_back(to[outer + count]);
+    if (plane->stride > 1)
+      from.push_back(to[outer + stride]);
+  }
   auto map = [&](ArrayRef<AffineExpr> results) { return AffineMap::get(outer + 4, 0, results, builder.getContext()); };
   Value empty = tensor::EmptyOp::create(builder, loc, apart, element);
   Value planes = linalg::GenericOp::create(

@@ -162,7 +162,7 @@ def layer_norm(*shape):
 
 
 # Every test run takes these; the others take minutes.
-QUICK = {"conv1x1_1024", "conv1x1_odd", "conv3x3_512", "flip_add_row_100k", "flip_odd", "flip_photo", "flip_row_500k", "lrn_odd", "max_pool3x3_1024",
+QUICK = {"batch64_conv", "conv1x1_1024", "conv1x1_odd", "conv3x3_512", "flip_add_row_100k", "flip_odd", "flip_photo", "flip_row_500k", "lrn_odd", "max_pool3x3_1024",
          "max_pool_dilated_512"}
 CASES = {f"{operator}_{size}": plane(operator, size) for operator in PLANE for size in SIZES
          if (operator, size) != ("space_to_depth", "odd")}
