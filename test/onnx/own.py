@@ -504,6 +504,16 @@ normalized("normalized_beyond_range", np.float32, [1e-30, -2e-31], 1e30, 1e10, 0
 normalized("normalized_below_range", np.float32, [1e30, -2e31], 1e-30, 1e-10, 1, 4)
 normalized("normalized_by_zero", np.float32, [1, -2], 3, 0, 1, 4)
 
+# An infinity reaches the results that it is part of, whatever taps the phases of a transposed convolution lack.
+INFINITE_ROW = float32(1, 2, math.inf, 4, 5)
+TAPS = float32(1, 2, 3, 4, 5)
+for width, stride, dilation in ((3, 2, 1), (5, 3, 1), (2, 3, 1), (3, 1, 2), (4, 2, 1)):
+    reached = np.zeros((width - 1) * dilation + 1 + 4 * stride, np.float32)
+    for i, number in enumerate(INFINITE_ROW):
+        for tap in range(width):
+            reached[i * stride + tap * dilation] += number * TAPS[tap]
+    case(f"convtranspose_infinity_{width}_{stride}_{dilation}", "ConvTranspose", [INFINITE_ROW[None, None], TAPS[None, None, :width]],
+         [reached[None, None]], strides=[stride], dilations=[dilation])
 # The mean of equal whole numbers is that number, and is so in a half float whose range the sum leaves.
 NUMBERS = np.arange(1, 200, dtype=np.float32)
 chain("floor_of_mean", [("ReduceMean", ["x0"], ["m"], {"axes": [1], "keepdims": 0}), ("Floor", ["m"], ["y0"], {})],

@@ -2,7 +2,7 @@
 // Padding becomes tensor.pad, exactly as much as the windows reach; a window's taps are reduction iterators, left out
 // where there is one tap. A transposed convolution is a convolution for each output phase (sub-pixel form): with stride
 // s, output q*s + r of an image is a sum over taps t of input q - t times weight t*s + r, so nothing is multiplied with
-// inserted zeros.
+// inserted zeros. Phases with fewer taps are a product of their own.
 #include "dialects/ONNX/Ops/Convolution.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -125,99 +125,163 @@ static FailureOr<Value> lowerConv(onnx::ConvOp op, LinalgBuilder &b) {
   return addBias(b, b.reshape(product, shapeOf(y)), op.getB());
 }
 
-/// A kernel with `dilation - 1` zeros between its taps: each tap gets them behind it, and the last ones are cut off.
-static Value dilateKernel(LinalgBuilder &b, Value w, ArrayRef<WindowDim> window) {
+/// A kernel with `dilation - 1` zeros between its taps where steps are larger than 1: each tap gets them behind it, and the
+/// last ones are cut off.
+static Value dilateKernel(LinalgBuilder &b, Value w, MutableArrayRef<WindowDim> window) {
   Value zero = scalarConstant(b, elementTypeOf(w), 0);
   for (auto [i, dim] : llvm::enumerate(window)) {
     int64_t at = 2 + static_cast<int64_t>(i);
-    if (dim.kernel == 1 || dim.dilation == 1)
+    if (dim.kernel == 1 || dim.stride == 1 || dim.dilation == 1)
       continue;
     Value apart = b.addUnitDims(w, {at + 1});
     SmallVector<int64_t> low(shapeOf(apart).size(), 0), high(low), shape(shapeOf(w));
     high[at + 1] = dim.dilation - 1;
     shape[at] *= dim.dilation;
     w = b.sliceDim(b.reshape(b.pad(apart, low, high, zero), shape), at, 0, (dim.kernel - 1) * dim.dilation + 1);
+    dim.dilation = 1;
   }
   return w;
 }
 
-static FailureOr<Value> lowerConvTranspose(onnx::ConvTransposeOp op, LinalgBuilder &b) {
-  Value x = op.getX(), w = op.getW(), y = op.getY();
-  Type element = elementTypeOf(y);
-  int64_t groups = op.getGroup(), batch = shapeOf(x)[0], depth = shapeOf(x)[1] / groups, perGroup = shapeOf(w)[1];
-  SmallVector<int64_t> kernel(shapeOf(w).drop_front(2));
-  FailureOr<SmallVector<WindowDim>> window = windowOf(op, kernel, shapeOf(y));
-  if (failed(window))
-    return failure();
-  Value zero = scalarConstant(b, element, 0);
-  w = dilateKernel(b, w, *window);
+namespace {
+/// Phases of one dimension of a transposed convolution that have equally many taps, and those.
+struct PhaseRange {
+  int64_t first, count, taps;
+};
 
-  // Per dimension: taps of one phase, and how many positions q there are.
-  unsigned spatial = window->size();
-  SmallVector<int64_t> taps, positions, wLow(2 + spatial, 0), wHigh(2, 0), xLow(2, 0), xHigh(2, 0);
-  for (auto [i, dim] : llvm::enumerate(*window)) {
-    int64_t extent = shapeOf(w)[2 + i];
-    taps.push_back(llvm::divideCeil(extent, dim.stride));
-    positions.push_back(llvm::divideCeil(dim.before + dim.output, dim.stride));
-    wHigh.push_back(taps.back() * dim.stride - extent);
-    xLow.push_back(taps.back() - 1);
-    xHigh.push_back(std::max<int64_t>(0, positions.back() - dim.input));
+/// A transposed convolution in sub-pixel form: what is the same for all phases.
+struct SubPixel {
+  SmallVector<WindowDim> window;
+  SmallVector<int64_t> taps, positions; ///< in each dimension, of the phase that has most; how many positions there are
+  int64_t groups, batch, depth, perGroup;
+  Value x; ///< [batch, channels, spatial…], padded by taps - 1 in front
+  Value w; ///< [channels, filters / group, (taps, phases)…], the taps reversed
+
+  /// The outputs of some phases: [batch, channels, (positions, phases)…].
+  Value product(LinalgBuilder &b, ArrayRef<PhaseRange> phases, Type element) const;
+};
+} // namespace
+
+Value SubPixel::product(LinalgBuilder &b, ArrayRef<PhaseRange> phases, Type element) const {
+  Value input = x, weight = w;
+  SmallVector<int64_t> joined = {batch, groups * perGroup};
+  bool isEmpty = false;
+  for (auto [i, range] : llvm::enumerate(phases)) {
+    joined.append({positions[i], range.count});
+    isEmpty |= range.taps == 0;
+    // Taps that these phases lack are the first ones, as they are reversed.
+    int64_t lacks = taps[i] - range.taps, skipped = lacks * window[i].dilation;
+    int64_t read = positions[i] + (range.taps - 1) * window[i].dilation;
+    if (range.taps == 0)
+      continue;
+    input = b.sliceDim(input, 2 + i, skipped, read);
+    weight = b.sliceDim(weight, 2 + 2 * i, lacks, range.taps);
+    weight = b.sliceDim(weight, 3 + 2 * i, range.first, range.count);
   }
-  w = b.pad(w, wLow, wHigh, zero);
-  x = b.pad(x, xLow, xHigh, zero);
+  if (isEmpty)
+    return b.filled(joined, scalarConstant(b, element, 0));
 
+  // Operands without the dimensions that the iteration space leaves out.
   bool hasGroups = groups > 1;
-  SmallVector<int64_t> xShape = {batch}, wShape, yShape = {batch}, joined = {batch, groups * perGroup};
+  SmallVector<int64_t> xShape = {batch}, wShape, yShape = {batch};
   if (hasGroups)
     xShape.push_back(groups), wShape.push_back(groups), yShape.push_back(groups);
   xShape.push_back(depth), wShape.push_back(depth);
   wShape.push_back(perGroup), yShape.push_back(perGroup);
-  unsigned firstTap = wShape.size();
-  for (auto [i, dim] : llvm::enumerate(*window)) {
-    xShape.push_back(shapeOf(x)[2 + i]);
-    if (taps[i] > 1)
-      wShape.push_back(taps[i]);
+  for (auto [i, range] : llvm::enumerate(phases)) {
+    xShape.push_back(shapeOf(input)[2 + i]);
+    if (range.taps > 1)
+      wShape.push_back(range.taps);
     yShape.push_back(positions[i]);
-    if (dim.stride > 1)
-      wShape.push_back(dim.stride), yShape.push_back(dim.stride);
-    joined.push_back(positions[i] * dim.stride);
+    if (range.count > 1)
+      wShape.push_back(range.count), yShape.push_back(range.count);
   }
-  x = b.reshape(x, xShape);
-  w = b.reshape(w, wShape);
-  // Input q - t counts down while padding starts at -(taps - 1): with the taps reversed both count up.
-  unsigned at = firstTap;
-  for (auto [i, dim] : llvm::enumerate(*window)) {
-    if (taps[i] > 1)
-      w = b.reverse(w, at++);
-    at += dim.stride > 1;
-  }
+  input = b.reshape(input, xShape);
+  weight = b.reshape(weight, wShape);
 
   // Iterators: batch, group, filter, position and phase of every dimension; depth, taps.
   unsigned next = 0;
   auto iterator = [&] { return b.getAffineDimExpr(next++); };
   AffineExpr n = iterator(), g = hasGroups ? iterator() : AffineExpr(), f = iterator();
-  Exprs qs, phases, xExprs = {n}, wExprs;
-  for (const WindowDim &dim : *window) {
+  Exprs qs, rs, xExprs = {n}, wExprs;
+  for (const PhaseRange &range : phases) {
     qs.push_back(iterator());
-    phases.push_back(dim.stride > 1 ? iterator() : AffineExpr());
+    rs.push_back(range.count > 1 ? iterator() : AffineExpr());
   }
   AffineExpr c = iterator();
   if (hasGroups)
     xExprs.push_back(g), wExprs.push_back(g);
   xExprs.push_back(c);
   wExprs.push_back(c), wExprs.push_back(f);
-  for (unsigned i = 0; i < spatial; ++i) {
-    AffineExpr tap = taps[i] > 1 ? iterator() : AffineExpr();
-    xExprs.push_back(tap ? qs[i] + tap : qs[i]);
+  for (auto [i, range] : llvm::enumerate(phases)) {
+    AffineExpr tap = range.taps > 1 ? iterator() : AffineExpr();
+    xExprs.push_back(tap ? qs[i] + tap * window[i].dilation : qs[i]);
     if (tap)
       wExprs.push_back(tap);
-    if (phases[i])
-      wExprs.push_back(phases[i]);
+    if (rs[i])
+      wExprs.push_back(rs[i]);
   }
   SmallVector<int64_t> result = llvm::to_vector(llvm::seq<int64_t>(0, yShape.size()));
-  Value product = b.contract(x, AffineMap::get(next, 0, xExprs, b.getContext()), w,
+  Value product = b.contract(input, AffineMap::get(next, 0, xExprs, b.getContext()), weight,
                              AffineMap::get(next, 0, wExprs, b.getContext()), b.dims(next, result), yShape, element);
-  product = b.reshape(product, joined);
+  return b.reshape(product, joined);
+}
+
+/// The outputs of all phases from dimension `dim` on, those before it being chosen. Phases with different taps are products
+/// of their own: a tap that is not there must not be a factor 0, which makes NaN of an infinity.
+static Value joinPhases(LinalgBuilder &b, const SubPixel &form, SmallVector<PhaseRange> chosen, Type element) {
+  unsigned dim = chosen.size();
+  if (dim == form.window.size())
+    return form.product(b, chosen, element);
+  const WindowDim &window = form.window[dim];
+  // A tap t · stride + r of the kernel is one of phase r.
+  int64_t extent = window.kernel, full = window.stride == 1 ? 1 : extent % window.stride;
+  SmallVector<PhaseRange> ranges = {{0, full == 0 ? window.stride : full, form.taps[dim]}};
+  if (ranges[0].count < window.stride)
+    ranges.push_back({ranges[0].count, window.stride - ranges[0].count, form.taps[dim] - 1});
+  SmallVector<Value> parts;
+  for (const PhaseRange &range : ranges) {
+    chosen.push_back(range);
+    parts.push_back(joinPhases(b, form, chosen, element));
+    chosen.pop_back();
+  }
+  return parts.size() == 1 ? parts[0] : b.concat(parts, 3 + 2 * dim);
+}
+
+static FailureOr<Value> lowerConvTranspose(onnx::ConvTransposeOp op, LinalgBuilder &b) {
+  Value x = op.getX(), w = op.getW(), y = op.getY();
+  Type element = elementTypeOf(y);
+  SmallVector<int64_t> kernel(shapeOf(w).drop_front(2));
+  FailureOr<SmallVector<WindowDim>> window = windowOf(op, kernel, shapeOf(y));
+  if (failed(window))
+    return failure();
+  Value zero = scalarConstant(b, element, 0);
+  w = dilateKernel(b, w, *window);
+  unsigned spatial = window->size();
+  SubPixel form;
+  form.groups = op.getGroup(), form.batch = shapeOf(x)[0], form.depth = shapeOf(x)[1] / form.groups;
+  form.perGroup = shapeOf(w)[1];
+  SmallVector<int64_t> wLow(2 + spatial, 0), wHigh(2, 0), xLow(2, 0), xHigh(2, 0), joined(shapeOf(y).take_front(2));
+  SmallVector<int64_t> wShape(shapeOf(w).take_front(2));
+  for (auto [i, dim] : llvm::enumerate(*window)) {
+    dim.kernel = shapeOf(w)[2 + i];
+    int64_t taps = llvm::divideCeil(dim.kernel, dim.stride), positions = llvm::divideCeil(dim.before + dim.output, dim.stride);
+    form.taps.push_back(taps);
+    form.positions.push_back(positions);
+    wHigh.push_back(taps * dim.stride - dim.kernel);
+    xLow.push_back((taps - 1) * dim.dilation);
+    xHigh.push_back(std::max<int64_t>(0, positions - dim.input));
+    wShape.append({taps, dim.stride});
+    joined.push_back(positions * dim.stride);
+  }
+  form.window = *window;
+  form.w = b.reshape(b.pad(w, wLow, wHigh, zero), wShape);
+  form.x = b.pad(x, xLow, xHigh, zero);
+  // Input q - t counts down while padding starts at -(taps - 1): with the taps reversed both count up.
+  for (unsigned i = 0; i < spatial; ++i)
+    if (form.taps[i] > 1)
+      form.w = b.reverse(form.w, 2 + 2 * i);
+  Value product = b.reshape(joinPhases(b, form, {}, element), joined);
   SmallVector<int64_t> offsets = {0, 0}, ones(2 + spatial, 1);
   for (const WindowDim &dim : *window)
     offsets.push_back(dim.before);

@@ -1,7 +1,8 @@
 //===- Resize.cpp - ONNX Resize on static maps ----------------------------===//
 // Every dimension is resized by itself: each output position is a weighted sum of a few input positions that are known
 // now. Whole upscaling factors become a broadcast (nearest) or one small window of weights per phase (linear, cubic);
-// strides become slices; the rest is a gather (nearest) or a product with a constant matrix (linear, cubic).
+// strides become slices; the rest is a gather (nearest) or a product with a constant matrix (linear, cubic). Windows and
+// matrices have factors 0, so that with linear and cubic an infinity makes NaN of results beside those that it is part of.
 #include "dialects/ONNX/Ops/Movement.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
