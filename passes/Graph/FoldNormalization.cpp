@@ -20,10 +20,11 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace trn {
 #define GEN_PASS_DEF_FOLDNORMALIZATIONPASS
@@ -43,19 +44,24 @@ struct Producer {
   std::optional<Constant> bias; ///< one for each channel, or one for all
 
   int64_t channels() const { return typeOf(op->getResult(0)).getDimSize(1); }
-  /// The output channel, dimension 1 of the result, of an element of the weight.
-  int64_t channelOf(int64_t element) const;
+  /// Calls `run(first, size, channel)` for all stretches of elements of the weight that go to one output channel, dimension
+  /// 1 of the result.
+  template <typename Run> void forEachRun(Run run) const;
 };
 
-int64_t Producer::channelOf(int64_t element) const {
+template <typename Run> void Producer::forEachRun(Run run) const {
+  // [blocks, channels of a block, elements]: a convolution's weight has a channel per row, that of a Gemm one per row or
+  // column, and that of a transposed convolution [inputs, outputs / group, …].
   ArrayRef<int64_t> shape = weight.type().getShape();
-  if (isa<ConvOp>(op))
-    return element / (weight.size() / shape[0]);
-  if (auto gemm = dyn_cast<GemmOp>(op))
-    return gemm.getTransB() ? element / shape[1] : element % shape[1];
-  // [inputs, outputs / group, …]
-  int64_t row = weight.size() / shape[0], group = element / row / (shape[0] / cast<ConvTransposeOp>(op).getGroup());
-  return group * shape[1] + element % row / (row / shape[1]);
+  auto gemm = dyn_cast<GemmOp>(op);
+  const bool rowIsChannel = isa<ConvOp>(op) || (gemm && gemm.getTransB());
+  const int64_t blocks = rowIsChannel ? 1 : shape[0], inBlock = rowIsChannel ? shape[0] : shape[1];
+  const int64_t size = weight.size() / (blocks * inBlock);
+  auto transposed = dyn_cast<ConvTransposeOp>(op);
+  const int64_t blocksOfGroup = transposed ? shape[0] / transposed.getGroup() : blocks;
+  for (int64_t block = 0; block < blocks; ++block)
+    for (int64_t channel = 0; channel < inBlock; ++channel)
+      run((block * inBlock + channel) * size, size, block / blocksOfGroup * inBlock + channel);
 }
 
 /// A constant that holds one number for each channel of a result of `type` (or one for all) under numpy's broadcasting.
@@ -97,13 +103,35 @@ void replaceByProducer(PatternRewriter &b, Operation *op, const Producer &produc
   b.replaceOp(op, clone->getResult(0));
 }
 
-/// The normal numbers of a type.
-struct Range {
-  explicit Range(FloatType type)
-      : smallest(llvm::APFloat::getSmallestNormalized(type.getFloatSemantics()).convertToDouble()),
-        largest(llvm::APFloat::getLargest(type.getFloatSemantics()).convertToDouble()) {}
-  double smallest, largest;
-};
+/// Whether a number of T keeps its digits when it becomes `scaled`: it stays normal, or was not before.
+template <typename T> bool staysInRange(double number, double scale, double scaled) {
+  constexpr double smallest = std::numeric_limits<T>::min(), largest = std::numeric_limits<T>::max();
+  const double magnitude = std::fabs(scaled);
+  return (magnitude <= largest) & ((magnitude >= smallest) | (std::fabs(number) < smallest) | (scale == 0));
+}
+
+/// The weight with each channel times its scale, computed in double and rounded once; nothing when an element of it would
+/// leave the range of T. Models have millions of elements: this loop is all that compiling does with most of them.
+template <typename T> std::optional<std::vector<char>> scaledWeight(const Producer &producer, ArrayRef<double> scales) {
+  const Constant &weight = producer.weight;
+  std::vector<char> bytes(size_t(weight.size()) * sizeof(T));
+  const size_t step = weight.isSplat() ? 0 : sizeof(T);
+  bool inRange = true;
+  producer.forEachRun([&](int64_t first, int64_t size, int64_t channel) {
+    const char *from = weight.bytes().data() + size_t(first) * step;
+    char *to = bytes.data() + size_t(first) * sizeof(T);
+    const double scale = scales[channel];
+    for (int64_t i = 0; i < size; ++i, from += step, to += sizeof(T)) {
+      T number;
+      std::memcpy(&number, from, sizeof(T));
+      const double scaled = double(number) * scale;
+      inRange &= staysInRange<T>(number, scale, scaled);
+      number = T(scaled);
+      std::memcpy(to, &number, sizeof(T));
+    }
+  });
+  return inRange ? std::optional(std::move(bytes)) : std::nullopt;
+}
 
 /// A constant of `count` numbers that are computed in double and rounded once.
 template <typename Function> Value computed(OpBuilder &b, Location loc, RankedTensorType type, Function number) {
@@ -137,19 +165,16 @@ struct FoldBatchNormalization : OpRewritePattern<BatchNormalizationOp> {
       scales.push_back(scale);
       shifts.push_back((bias - mean->real(channel)) * scale + beta->real(channel));
     }
-    Range range(element);
-    const Constant &weight = producer->weight;
-    auto scaled = [&](int64_t i) { return weight.real(i) * scales[producer->channelOf(i)]; };
-    auto keepsRange = [&](int64_t i) {
-      double own = std::fabs(weight.real(i)), merged = std::fabs(scaled(i));
-      bool isZero = own == 0 || scales[producer->channelOf(i)] == 0;
-      return merged <= range.largest && (merged >= range.smallest || isZero || own < range.smallest);
-    };
-    if (!llvm::all_of(llvm::seq<int64_t>(0, weight.size()), keepsRange) ||
-        !llvm::all_of(shifts, [&](double shift) { return std::fabs(shift) <= range.largest; }))
+    const bool isDouble = element.isF64();
+    const double largest = isDouble ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+    if (!llvm::all_of(shifts, [&](double shift) { return std::fabs(shift) <= largest; }))
+      return failure();
+    std::optional<std::vector<char>> scaled =
+        isDouble ? scaledWeight<double>(*producer, scales) : scaledWeight<float>(*producer, scales);
+    if (!scaled)
       return failure();
     Location loc = producer->op->getLoc();
-    Value weights = computed(b, loc, weight.type(), scaled);
+    Value weights = WeightOp::create(b, loc, makeConstant(producer->weight.type(), std::move(*scaled)));
     auto vector = RankedTensorType::get({producer->channels()}, element);
     Value bias = computed(b, loc, vector, [&](int64_t i) { return shifts[i]; });
     replaceByProducer(b, op, *producer, weights, bias);
