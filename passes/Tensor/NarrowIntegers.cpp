@@ -256,12 +256,9 @@ private:
                            << rangeText(ranges->of(argument), false) << ", the runtime refuses what does not fit";
     function.setArgAttr(number, "onnx.host_type", TypeAttr::get(element));
     argument.setType(narrowed(argument.getType()));
-    retypeFunction(function);
-  }
-
-  static void retypeFunction(func::FuncOp function) {
+    // What the function returns keeps its type until the return is looked at, also where that is the argument.
     function.setFunctionType(FunctionType::get(function.getContext(), TypeRange(function.front().getArguments()),
-                                               TypeRange(function.front().getTerminator()->getOperandTypes())));
+                                               function.getResultTypes()));
   }
 
   void narrowReturn(func::ReturnOp op) {
@@ -290,7 +287,8 @@ private:
       function->emitRemark() << "output '" << (name ? name.getValue() : "") << "': " << element << " is stored as "
                              << withWidth(element, 32);
     }
-    retypeFunction(function);
+    function.setFunctionType(
+        FunctionType::get(function.getContext(), function.getArgumentTypes(), TypeRange(op.getOperandTypes())));
   }
 
   /// A map that converts each element.

@@ -786,6 +786,14 @@ case("resize_of_70_by_0.7", [helper.make_node("Resize", ["x0", "", "scales"], ["
 case("eyelike_large", "EyeLike", [np.zeros((260, 300), np.float32)], [np.eye(260, 300, 7, np.float32)], k=7)
 
 
+# An input that is stored in 32 bits, because it is an index, is an output of 64 bits, too.
+INDICES = np.array([[1, -8, 7], [0, 2, 3]])
+ROWS_OF_8 = RNG.standard_normal((2, 8)).astype(np.float32)
+case("index_is_output", [helper.make_node("GatherElements", ["x0", "x1"], ["y0"], axis=1),
+                         helper.make_node("Slice", ["x1", "begin", "end", "begin"], ["y1"])], [ROWS_OF_8, INDICES],
+     [np.take_along_axis(ROWS_OF_8, INDICES, 1), INDICES], opset=17, begin=np.array([0]), end=np.array([2]))
+
+
 def nested_ifs(depth):
     """Ifs in the branches of Ifs: as deep as protobuf's readers take. The innermost branch negates."""
     def branch(operator, name):
