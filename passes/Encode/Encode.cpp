@@ -10,6 +10,7 @@
 #include "passes/Encode/WeightStream.h"
 #include "passes/Schedule/ReadProgram.h"
 #include "runtime/check/Check.h"
+#include "runtime/executable/Format.h"
 
 using namespace mlir;
 using namespace trn;
@@ -70,6 +71,12 @@ exe::Buffer describe(MemRefType type, exe::BufferKind kind, StringRef name) {
   buffer.dtype = *ir::dtypeOf(type.getElementType());
   buffer.hostDtype = buffer.dtype;
   buffer.shape.assign(type.getShape().begin(), type.getShape().end());
+  // The shape of what no caller sees is a note for people: what a file has no room for is one dimension there.
+  bool isSeen = kind == exe::BufferKind::Input || kind == exe::BufferKind::Output;
+  while (!isSeen && buffer.shape.size() > exe::format::kMaxRank) {
+    buffer.shape[1] *= buffer.shape[0];
+    buffer.shape.erase(buffer.shape.begin());
+  }
   buffer.bytes = uint64_t(type.getNumElements()) * isa::byteSize(buffer.dtype);
   return buffer;
 }

@@ -348,6 +348,45 @@ LogicalResult tileForPE(RewriterBase &rewriter, linalg::LinalgOp op) {
   return tileSteps(rewriter, op, sizes);
 }
 
+/// The operands that are constants as parts of the slice; nothing where there are none.
+struct StaticSlice {
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+
+  static std::optional<StaticSlice> get(OffsetSizeAndStrideOpInterface slice) {
+    StaticSlice folded{slice.getMixedOffsets(), slice.getMixedSizes(), slice.getMixedStrides()};
+    bool changed = succeeded(foldDynamicIndexList(folded.offsets));
+    changed |= succeeded(foldDynamicIndexList(folded.sizes));
+    changed |= succeeded(foldDynamicIndexList(folded.strides));
+    return changed ? std::optional(folded) : std::nullopt;
+  }
+};
+
+/// Constant offsets become static, and types stay. Upstream's patterns infer the type again, and may drop other dimensions
+/// of one element than the slice does.
+struct MakeExtractionStatic : OpRewritePattern<tensor::ExtractSliceOp> {
+  MakeExtractionStatic(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/10) {}
+  LogicalResult matchAndRewrite(tensor::ExtractSliceOp op, PatternRewriter &rewriter) const override {
+    std::optional<StaticSlice> slice = StaticSlice::get(op);
+    if (!slice)
+      return failure();
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, op.getType(), op.getSource(), slice->offsets, slice->sizes,
+                                                        slice->strides);
+    return success();
+  }
+};
+
+struct MakeInsertionStatic : OpRewritePattern<tensor::InsertSliceOp> {
+  MakeInsertionStatic(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/10) {}
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op, PatternRewriter &rewriter) const override {
+    std::optional<StaticSlice> slice = StaticSlice::get(op);
+    if (!slice)
+      return failure();
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, op.getSource(), op.getDest(), slice->offsets, slice->sizes,
+                                                       slice->strides);
+    return success();
+  }
+};
+
 /// Canonical forms, slices merged, destinations of slices made small.
 LogicalResult simplify(Operation *function) {
   MLIRContext *context = function->getContext();
@@ -356,6 +395,7 @@ LogicalResult simplify(Operation *function) {
     dialect->getCanonicalizationPatterns(patterns);
   for (RegisteredOperationName name : context->getRegisteredOperations())
     name.getCanonicalizationPatterns(patterns, context);
+  patterns.add<MakeExtractionStatic, MakeInsertionStatic>(context);
   tensor::populateFoldTensorEmptyPatterns(patterns);
   tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
   return applyPatternsGreedily(function, std::move(patterns));

@@ -811,6 +811,16 @@ def nested_ifs(depth):
 case("if_nested_30", nested_ifs(30), [np.array(True), float32(1, -2, 3)], [float32(-1, 2, -3)], opset=17)
 case("if_nested_30_else", nested_ifs(30), [np.array(False), float32(1, -2, 3)], [float32(1, 2, 3)], opset=17)
 
+# Five dimensions that become nine on the way, more than a file writes of a buffer.
+FIVE = RNG.standard_normal((1, 2, 4, 1, 1)).astype(np.float32)
+case("tile_of_five_dimensions", [helper.make_node("Tile", ["x0", "repeats"], ["y0"])], [FIVE], [np.tile(FIVE, (2, 3, 1, 2, 2))],
+     repeats=np.array([2, 3, 1, 2, 2]))
+# Dimensions of one element on both sides of 513: a slice of the picture drops one of them, and no other.
+HALVES = RNG.standard_normal((1, 513, 1, 122)).astype(np.float16)
+case("reduce_max_of_transposed", [helper.make_node("Transpose", ["x0"], ["t"], perm=[3, 1, 0, 2]),
+                                  helper.make_node("ReduceMax", ["t"], ["y0"], axes=[0, 1, 2, 3])], [HALVES],
+     [HALVES.max(keepdims=True)], opset=13)
+
 
 # Parameters of the functions of two directions, over more steps than are unrolled.
 def rnn(x, w, r, b, function):

@@ -154,6 +154,9 @@ EXACT = {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "T
          "Max", "Min", "Sign", "Floor", "Ceil", "Round"}
 
 
+WINDOWS = {"Conv", "ConvInteger", "QLinearConv", "MaxPool", "AveragePool", "LpPool"}
+
+
 def moved(array, rng, noise):
     """A copy of floats, each moved by a share of itself and a smaller one of the tensor's size."""
     if array.dtype not in NOISE:
@@ -341,7 +344,9 @@ class Grower:
             self.log.append(f"{op_type}: {str(error).splitlines()[0][:160]}")
             raise Unfit from None
         for copies in computed.values():
-            if not self.worth(copies):
+            # A window that is larger than the picture leaves nothing, which the standard does not allow.
+            left = copies[0].size or op_type not in WINDOWS
+            if not left or not self.worth(copies):
                 self.log.append(f"{op_type}: dropped")
                 raise Unfit
         self.model.nodes.append(node)
@@ -1122,6 +1127,8 @@ def resize(g):
     scales = [1.0, 1.0] + [factor() for _ in shape[2:]] if len(shape) > 2 else [factor() for _ in shape]
     if math.prod(shape) * math.prod(scales) > g.scale.elements or any(int(d * s) < 1 for d, s in zip(shape, scales)):
         raise Unfit
+    if any(int(d * s) == d and s != 1 for d, s in zip(shape, scales)):
+        raise Unfit  # ONNX Runtime copies what keeps its size; the standard samples by the scale
     scales = np.array(scales, np.float32)
     if g.opset == 10:
         if scales.min() < 1:
