@@ -76,6 +76,9 @@ struct BoundInputsPass : trn::impl::BoundInputsPassBase<BoundInputsPass> {
     // What parts of a program share has been decided for all of them.
     if (function.isExternal() || !function->getParentOp() || function->getParentOp()->getParentOp())
       return;
+    // An index that a way reads which the run does not go may be any number.
+    if (function->hasAttr("onnx.selects_ways"))
+      return;
     for (BlockArgument argument : function.getArguments()) {
       if (!getElementTypeOrSelf(argument.getType()).isInteger(64))
         continue;

@@ -713,7 +713,11 @@ private:
     return write.constant(DenseElementsAttr::get(RankedTensorType::get({}, builder.getI1Type()), value));
   }
   Value scalar(Value x) { return write.reshape(x, {}); }
-  Value select(Value condition, Value a, Value b) { return a == b ? a : write.where(scalar(condition), a, b); }
+  /// What only one way reads is read on both then: readers prove nothing about what they read any more.
+  Value select(Value condition, Value a, Value b) {
+    op->getParentOfType<func::FuncOp>()->setAttr("onnx.selects_ways", builder.getUnitAttr());
+    return a == b ? a : write.where(scalar(condition), a, b);
+  }
 
   /// One position along an axis, which disappears.
   Value sliceAt(Value x, int64_t axis, int64_t position) {

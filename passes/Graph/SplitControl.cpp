@@ -195,11 +195,6 @@ private:
       const int64_t way = step * std::min<int64_t>(repeat.getLimit(), kMost);
       low += std::min<int64_t>(way, 0);
       high += std::max<int64_t>(way, 0);
-      // A count from 0 by ones ends with the register that counts the rounds.
-      if (step == 1 || step == -1) {
-        low = std::max(low, kLeast);
-        high = std::min(high, kMost);
-      }
     }
     return low >= kLeast && high <= kMost ? rangeOf(low, high) : DenseI64ArrayAttr();
   }

@@ -794,6 +794,32 @@ case("index_is_output", [helper.make_node("GatherElements", ["x0", "x1"], ["y0"]
      [np.take_along_axis(ROWS_OF_8, INDICES, 1), INDICES], opset=17, begin=np.array([0]), end=np.array([2]))
 
 
+def graph_of(name, nodes, inputs, outputs):
+    """The body of a node: inputs and outputs as (name, element type, shape)."""
+    return helper.make_graph(nodes, name, [helper.make_tensor_value_info(*i) for i in inputs],
+                             [helper.make_tensor_value_info(*o) for o in outputs])
+
+
+# An index that only the way reads which is not gone may be any number.
+case("index_of_other_way",
+     [helper.make_node("If", ["x0"], ["y0"],
+                       then_branch=graph_of("then", [helper.make_node("ScatterElements", ["x1", "x2", "x1"], ["t"])], [],
+                                            [("t", TensorProto.FLOAT, [4])]),
+                       else_branch=graph_of("else", [helper.make_node("Clip", ["x2", "low", "high"], ["c"]),
+                                                     helper.make_node("Cast", ["c"], ["e"], to=1)], [],
+                                            [("e", TensorProto.FLOAT, [4])]))],
+     [np.array(False), float32(1, 2, 3, 4), np.array([1000, -1000, 2**40, 3])], [float32(20, -20, 20, 3)], opset=17,
+     low=np.array(-20), high=np.array(20))
+# A counter that leaves 32 bits.
+case("loop_counts_beyond_32_bits",
+     [helper.make_node("Loop", ["rounds", "", "start"], ["y0"],
+                       body=graph_of("body", [helper.make_node("Identity", ["c"], ["on"]), helper.make_node("Add", ["a", "one"], ["more"]),
+                                              helper.make_node("Less", ["more", "x0"], ["go"])],
+                                     [("i", TensorProto.INT64, []), ("c", TensorProto.BOOL, []), ("a", TensorProto.INT64, [])],
+                                     [("go", TensorProto.BOOL, []), ("more", TensorProto.INT64, [])]))],
+     [np.array(2**31 + 4)], [np.array(2**31 + 4)], opset=17, rounds=np.array(50), start=np.array(2**31 - 10), one=np.array(1))
+
+
 def nested_ifs(depth):
     """Ifs in the branches of Ifs: as deep as protobuf's readers take. The innermost branch negates."""
     def branch(operator, name):
