@@ -1,5 +1,6 @@
 # lit configuration: IR tests (.mlir) and tool tests (.test) beside each other, in folders that mirror the tree.
 import os
+import subprocess
 import lit.formats
 
 config.name = "trn-mlir"
@@ -23,10 +24,15 @@ config.environment["PATH"] = os.pathsep.join([bin_dir, "/usr/lib/llvm-22/bin", o
 # A built tool is a feature: a test of a tool that a build leaves out says so.
 for tool in os.listdir(bin_dir) if os.path.isdir(bin_dir) else []:
     config.available_features.add(tool)
-# A library of a sanitized build cannot be loaded into a program that is not.
+# A library of a sanitized build needs the sanitizers' runtime in the program that loads it: linked in, or before all else.
 cache = os.path.join(build, "CMakeCache.txt")
-if os.path.exists(cache) and "TRN_SANITIZE:BOOL=ON" in open(cache).read():
-    config.available_features.add("sanitized")
+sanitized = os.path.exists(cache) and "TRN_SANITIZE:BOOL=ON" in open(cache).read()
+loads, flags = "env", ""
+if sanitized:
+    runtime = subprocess.run(["clang-22", "-print-file-name=libclang_rt.asan-x86_64.so"], capture_output=True, text=True,
+                             check=True).stdout.strip()
+    loads, flags = f"env LD_PRELOAD={runtime} ASAN_OPTIONS=detect_leaks=0", "-fsanitize=address,undefined"
+config.substitutions += [("%loads_library", loads), ("%library_flags", flags)]
 # A trimmed build (no tools) must not look like a passing run.
 if not os.path.exists(os.path.join(bin_dir, "trn-opt")):
     lit_config.fatal(f"no trn-opt in {bin_dir}: build first (cmake --build --preset release)")
