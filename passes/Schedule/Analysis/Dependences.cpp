@@ -5,8 +5,23 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Schedule/Analysis/Dependences.h"
 #include "passes/Schedule/Analysis/AccessHistory.h"
+#include <numeric>
 
 using namespace trn;
+
+DependenceGraph DependenceGraph::reversed() const {
+  DependenceGraph graph;
+  graph.first.assign(first.size(), 0);
+  for (const Dependence &edge : predecessors)
+    ++graph.first[edge.node + 1];
+  std::partial_sum(graph.first.begin(), graph.first.end(), graph.first.begin());
+  graph.predecessors.resize(predecessors.size());
+  std::vector<uint32_t> fill(graph.first.begin(), graph.first.end() - 1);
+  for (uint32_t node = 0; node + 1 < first.size(); ++node)
+    for (const Dependence &edge : of(node))
+      graph.predecessors[fill[edge.node]++] = {node, edge.data};
+  return graph;
+}
 
 DependenceGraph trn::computeDependences(const FlatProgram &program) {
   DependenceGraph graph;

@@ -23,6 +23,8 @@ struct DependenceGraph {
   llvm::ArrayRef<Dependence> of(uint32_t node) const {
     return llvm::ArrayRef<Dependence>(predecessors).slice(first[node], first[node + 1] - first[node]);
   }
+  /// The same edges the other way round: `of(i)` are then the successors of i, in ascending order.
+  DependenceGraph reversed() const;
 };
 
 DependenceGraph computeDependences(const FlatProgram &program);

@@ -24,10 +24,9 @@ constexpr uint64_t kNever = ~uint64_t(0);
 class OrderByNeed {
 public:
   OrderByNeed(const FlatProgram &program, const DependenceGraph &graph)
-      : program(program), graph(graph), size(program.instructions.size()) {}
+      : program(program), successors(graph.reversed()), size(program.instructions.size()) {}
 
   std::vector<uint32_t> run() {
-    findSuccessors();
     findPassages();
     findKeys();
     std::vector<uint32_t> order(size);
@@ -56,22 +55,6 @@ private:
       source = access.buffer;
     }
     return source;
-  }
-
-  void findSuccessors() {
-    firstSuccessor.assign(size + 1, 0);
-    for (const Dependence &edge : graph.predecessors)
-      ++firstSuccessor[edge.node + 1];
-    std::partial_sum(firstSuccessor.begin(), firstSuccessor.end(), firstSuccessor.begin());
-    successors.resize(graph.predecessors.size());
-    std::vector<uint32_t> fill(firstSuccessor.begin(), firstSuccessor.end() - 1);
-    for (uint32_t node = 0; node < size; ++node)
-      for (const Dependence &edge : graph.of(node))
-        successors[fill[edge.node]++] = node;
-  }
-
-  llvm::ArrayRef<uint32_t> successorsOf(uint32_t node) const {
-    return llvm::ArrayRef(successors).slice(firstSuccessor[node], firstSuccessor[node + 1] - firstSuccessor[node]);
   }
 
   /// Finds, for each instruction of a passage, the last one of it. All that touches an inner buffer of a passage brings
@@ -138,7 +121,7 @@ private:
   uint32_t firstUse(llvm::ArrayRef<uint32_t> members) const {
     uint32_t first = size;
     for (uint32_t member : members)
-      for (uint32_t successor : successorsOf(member))
+      for (auto [successor, data] : successors.of(member))
         if (!std::binary_search(members.begin(), members.end(), successor))
           first = std::min(first, successor);
     return first;
@@ -162,7 +145,7 @@ private:
   uint64_t keyOfNeed(llvm::ArrayRef<uint32_t> members) const {
     uint64_t need = kNever;
     for (uint32_t member : members)
-      for (uint32_t successor : successorsOf(member))
+      for (auto [successor, data] : successors.of(member))
         if (members.size() == 1 || passageOf[successor] != members.back())
           need = std::min(need, key[successor]);
     return need == kNever ? kNever : need & ~uint64_t(1);
@@ -179,9 +162,8 @@ private:
   }
 
   const FlatProgram &program;
-  const DependenceGraph &graph;
+  const DependenceGraph successors;
   const uint32_t size;
-  std::vector<uint32_t> firstSuccessor, successors;
   /// The last instruction of the passage that an instruction belongs to, or the number of instructions.
   std::vector<uint32_t> passageOf;
   std::vector<std::vector<uint32_t>> membersOf; ///< by the last member

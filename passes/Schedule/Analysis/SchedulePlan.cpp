@@ -40,10 +40,9 @@ public:
   ListScheduler(const FlatProgram &program, const DependenceGraph &graph, const Resources &resources,
                 const ScheduleOptions &options, SchedulePlan &plan)
       : program(program), graph(graph), resources(resources), options(options), plan(plan),
-        size(program.instructions.size()), sbufDemand(size), bankDemand(size) {}
+        size(program.instructions.size()), successors(graph.reversed()), sbufDemand(size), bankDemand(size) {}
 
   bool run(CapacityProblem &problem) {
-    findSuccessors();
     findPositions();
     findLifetimes();
     if (!checkCapacity(problem))
@@ -80,7 +79,6 @@ private:
     int64_t demand = 0;
   };
 
-  void findSuccessors();
   void findPositions();
   void findLifetimes();
   bool checkCapacity(CapacityProblem &problem);
@@ -110,8 +108,7 @@ private:
   SchedulePlan &plan;
   const uint32_t size;
 
-  std::vector<uint32_t> firstSuccessor;
-  std::vector<Dependence> successors;
+  const DependenceGraph successors;
   std::vector<uint32_t> positionOf, nodeAt;
   std::vector<Lifetime> lives;
   DemandProfile sbufDemand, bankDemand;
@@ -140,18 +137,6 @@ private:
 };
 
 } // namespace
-
-void ListScheduler::findSuccessors() {
-  firstSuccessor.assign(size + 1, 0);
-  for (const Dependence &edge : graph.predecessors)
-    ++firstSuccessor[edge.node + 1];
-  std::partial_sum(firstSuccessor.begin(), firstSuccessor.end(), firstSuccessor.begin());
-  successors.resize(graph.predecessors.size());
-  std::vector<uint32_t> fill(firstSuccessor.begin(), firstSuccessor.end() - 1);
-  for (uint32_t node = 0; node < size; ++node)
-    for (const Dependence &edge : graph.of(node))
-      successors[fill[edge.node]++] = {node, edge.data};
-}
 
 void ListScheduler::findPositions() {
   nodeAt = orderByNeed(program, graph);
@@ -388,8 +373,7 @@ void ListScheduler::issue(uint32_t node, isa::Engine engine) {
 void ListScheduler::releaseSuccessors(uint32_t node) {
   const ScheduledInstruction &scheduled = plan.instructions[node];
   bool dma = program.instructions[node].isDma;
-  for (uint32_t s = firstSuccessor[node]; s < firstSuccessor[node + 1]; ++s) {
-    const Dependence &edge = successors[s];
+  for (const Dependence &edge : successors.of(node)) {
     const FlatInstruction &successor = program.instructions[edge.node];
     isa::Engine preferred = successor.choices.front().engine;
     bool sameQueue =
