@@ -6,6 +6,8 @@ the case, never a success.
 import pathlib
 import re
 import subprocess
+import tempfile
+import time
 
 import numpy as np
 import onnx
@@ -117,3 +119,22 @@ def check(graph, trnc, target, folder, seconds=120, flags=(), tolerance=TOLERANC
         if not error <= tolerance:
             problems.append(f"output '{name}' differs by {error:.2e} of its largest value, allowed {tolerance:.0e}")
     return problems
+
+
+def run_cases(cases, trnc, targets, seconds, run=check):
+    """Runs the cases, a maker of a graph by name, on each target, prints a line for each; how many failed."""
+    failed = 0
+    for name, make in cases.items():
+        for target in targets:
+            start = time.perf_counter()
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    problems = run(make(np.random.default_rng(0)), trnc, target, folder, seconds=seconds)
+                except Refused as error:
+                    problems = [str(error)]
+            print(f"{'FAILED' if problems else 'ok':<8}{name:<32}{target:<6}{time.perf_counter() - start:>7.1f} s",
+                  flush=True)
+            for problem in problems:
+                print(f"    {problem}", flush=True)
+            failed += bool(problems)
+    return failed

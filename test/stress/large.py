@@ -9,7 +9,6 @@ text that the case names.
 import argparse
 import pathlib
 import sys
-import tempfile
 import time
 
 import numpy as np
@@ -211,23 +210,9 @@ def main():
     unknown = set(arguments.only or ()) - set(CASES)
     if unknown:
         sys.exit(f"error: no case is named {', '.join(sorted(unknown))}")
-    failed = 0
-    for name, (build, always) in CASES.items():
-        if arguments.only and name not in arguments.only or not arguments.only and not (always or arguments.all):
-            continue
-        for target in arguments.targets.split(","):
-            start = time.perf_counter()
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    problems = harness.check(build(np.random.default_rng(0)), arguments.build / "bin" / "trnc", target,
-                                             folder, arguments.seconds)
-                except harness.Refused as error:
-                    problems = [str(error)]
-            seconds = time.perf_counter() - start
-            print(f"{'FAILED' if problems else 'ok':<8}{name:<24}{target:<6}{seconds:>7.1f} s", flush=True)
-            for problem in problems:
-                print(f"    {problem}", flush=True)
-            failed += bool(problems)
+    chosen = {name: build for name, (build, always) in CASES.items()
+              if (name in arguments.only if arguments.only else always or arguments.all)}
+    failed = harness.run_cases(chosen, arguments.build / "bin" / "trnc", arguments.targets.split(","), arguments.seconds)
     sys.exit(1 if failed else 0)
 
 

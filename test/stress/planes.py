@@ -9,7 +9,6 @@ import argparse
 import fnmatch
 import pathlib
 import sys
-import tempfile
 import time
 
 import numpy as np
@@ -218,22 +217,9 @@ def main():
               if (any(fnmatch.fnmatch(name, p) for p in arguments.only) if arguments.only else arguments.all or name in QUICK)]
     if not chosen:
         sys.exit(f"error: no case is named {' or '.join(arguments.only)}")
-    failed = 0
-    for name in chosen:
-        for target in arguments.targets.split(","):
-            start = time.perf_counter()
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    run = compile_only if arguments.compile_only else harness.check
-                    problems = run(CASES[name](np.random.default_rng(0)), arguments.build / "bin" / "trnc", target, folder,
-                                   seconds=arguments.seconds)
-                except harness.Refused as error:
-                    problems = [str(error)]
-            seconds = time.perf_counter() - start
-            print(f"{'FAILED' if problems else 'ok':<8}{name:<32}{target:<6}{seconds:>7.1f} s", flush=True)
-            for problem in problems:
-                print(f"    {problem}", flush=True)
-            failed += bool(problems)
+    failed = harness.run_cases({name: CASES[name] for name in chosen}, arguments.build / "bin" / "trnc",
+                               arguments.targets.split(","), arguments.seconds,
+                               compile_only if arguments.compile_only else harness.check)
     sys.exit(1 if failed else 0)
 
 

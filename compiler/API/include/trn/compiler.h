@@ -85,7 +85,8 @@ TRN_COMPILER_API size_t trn_compilation_num_problems(const trn_compilation *comp
 /** TRN_COMPILE_USAGE when there is no such problem. */
 TRN_COMPILER_API trn_compile_status trn_compilation_problem(const trn_compilation *compilation, size_t index,
                                                             trn_problem *problem);
-/** What the last call that failed has to say, problems one below the other; "" when it did not fail. */
+/** What the last call that sets, compiles, lends or writes has to say when it failed, problems one below the other; "" when it did
+ *  not. */
 TRN_COMPILER_API const char *trn_compilation_message(const trn_compilation *compilation);
 
 #ifdef __cplusplus
